@@ -1,0 +1,42 @@
+/** The rooms of the house and which way each may look. A room imports only rooms below it. */
+const rooms = {
+  random: [],
+  policy: [],
+  agent: ["policy", "random"],
+  world: ["agent", "policy", "random"],
+  scenario: ["world", "agent", "policy", "random"],
+  experiment: ["scenario", "world", "agent", "policy", "random"],
+  telemetry: ["agent", "policy", "random"],
+  stats: ["random"],
+  report: ["telemetry", "stats"],
+};
+const place = (room) => (room === "random" ? "^src/random\\.ts$" : `^src/${room}/`);
+
+module.exports = {
+  forbidden: [
+    ...Object.entries(rooms).map(([room, below]) => ({
+      name: `${room}-looks-only-down`,
+      severity: "error",
+      from: { path: place(room) },
+      to: { path: "^src/", pathNot: [room, ...below].map(place) },
+    })),
+    {
+      name: "pure-rooms-know-no-outside",
+      severity: "error",
+      from: { path: "^src/(policy|agent)/|^src/random\\.ts$|^src/world/(kernel|script|simulated|provider|host)\\.ts$" },
+      to: { dependencyTypesNot: ["local", "type-only"], pathNot: "^src/" },
+    },
+    {
+      name: "one-file-knows-duckdb",
+      severity: "error",
+      from: { pathNot: "^src/telemetry/store\\.ts$" },
+      to: { path: "@duckdb" },
+    },
+    { name: "no-circles", severity: "error", from: {}, to: { circular: true } },
+  ],
+  options: {
+    tsConfig: { fileName: "tsconfig.json" },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: "node_modules" },
+  },
+};

@@ -1,0 +1,148 @@
+/**
+ * What happened in a trial, in the order it happened.
+ *
+ * Nothing else is kept: rows, statistics and charts are folds over this list, so any figure in a report
+ * can be followed back to the moments it came from. Every call is written down when it is made and
+ * again when it returns, since the call that never came back is the one that matters most.
+ */
+import type { RunBudget } from "../policy/budget.ts";
+import type { AutoAwaitReason, WaitReason } from "../policy/hold.ts";
+import type { Duration, Instant } from "../policy/time.ts";
+import type { HardTimeoutReason } from "../policy/timeout.ts";
+import type { Command, End, ProcessId } from "./effects.ts";
+import type { ProcessStatus } from "./processes.ts";
+
+export const AUTO_AWAIT_OUTCOMES = [
+  "not_needed",
+  "process_finished",
+  "cap_reached",
+  "disabled",
+  "terminated",
+  "cancelled",
+] as const;
+export type AutoAwaitOutcome = (typeof AUTO_AWAIT_OUTCOMES)[number];
+
+export const ACTIONS = ["wait", "status", "stop", "list", "read_output"] as const;
+/** What a model may do with its processes. */
+export type Action = (typeof ACTIONS)[number];
+
+export type Tool = "exec" | Action;
+
+/** What shortened a hold. */
+export type HoldReason = AutoAwaitReason | WaitReason;
+
+/** What shortened anything that a result speaks of. */
+export type ClampReason = HoldReason | HardTimeoutReason;
+
+export type TrialEvent =
+  | {
+      readonly event: "trial_began";
+      readonly at: Instant;
+      /** What the policy was told; null if it was told nothing. */
+      readonly budget: RunBudget | null;
+      readonly outerLimit: Duration;
+      /** Where the reserve begins, or would if the policy had been told of the outer limit. */
+      readonly reserveBegins: Instant;
+    }
+  | {
+      readonly event: "exec_called";
+      readonly at: Instant;
+      /** Counted from 1 over all tool calls of the trial. */
+      readonly call: number;
+      /** Null if the call was refused before anything started. */
+      readonly process: ProcessId | null;
+      readonly command: Command;
+      readonly background: boolean;
+      /** Held by the yield rules, held until it ends under a hard timeout, or not held at all. */
+      readonly held: "soft" | "hard" | "none";
+      /** Null when the command runs under no hard timeout. */
+      readonly timeout: Duration | null;
+      readonly timeoutClampReasons: readonly HardTimeoutReason[];
+      /** The cap as configured; null when there is none. */
+      readonly configuredCap: Duration | null;
+    }
+  /** The end of an initial hold that the command outlived, and the policy's answer to it. */
+  | {
+      readonly event: "auto_await_granted";
+      readonly at: Instant;
+      readonly call: number;
+      readonly process: ProcessId;
+      readonly startedAt: Instant;
+      readonly yieldReason: "idle" | "total";
+      readonly effectiveCap: Duration | null;
+      readonly until: Instant;
+      readonly clampReasons: readonly AutoAwaitReason[];
+    }
+  | {
+      readonly event: "process_called";
+      readonly at: Instant;
+      readonly call: number;
+      readonly action: Action;
+      /** Null where an action is about none, or names none that exists. */
+      readonly process: ProcessId | null;
+      /** As the model asked, or the default; null unless the action is a wait. */
+      readonly requested: Duration | null;
+      readonly raised: boolean;
+      readonly defaulted: boolean;
+    }
+  | {
+      readonly event: "wait_granted";
+      readonly at: Instant;
+      readonly call: number;
+      readonly process: ProcessId;
+      readonly until: Instant;
+      readonly clampReasons: readonly WaitReason[];
+    }
+  /** The model can look, stop or do something else again. */
+  | {
+      readonly event: "control_returned";
+      readonly at: Instant;
+      readonly call: number;
+      readonly tool: Tool;
+      readonly process: ProcessId | null;
+      readonly startedAt: Instant | null;
+      readonly status: ProcessStatus | null;
+      readonly end: End | null;
+      /** Null unless an `exec` returns. */
+      readonly outcome: AutoAwaitOutcome | null;
+      /** The bounds on the hold in force at its end: those of the last grant. */
+      readonly clampReasons: readonly HoldReason[];
+      /** Whether the result shows output that was not shown before. */
+      readonly freshOutput: boolean;
+      /** Whether the result says anything of the run's budget: what remains, a reason, or guidance. */
+      readonly budgetSignal: boolean;
+      readonly guided: boolean;
+    }
+  /** A call that the runtime would not carry out, and why. */
+  | { readonly event: "call_refused"; readonly at: Instant; readonly call: number; readonly why: string }
+  | { readonly event: "committed"; readonly at: Instant }
+  /** `partial`: part of the plan was given up to finish in time. */
+  | { readonly event: "submitted"; readonly at: Instant; readonly partial: boolean }
+  /** The plan is at its end and nothing was submitted. */
+  | { readonly event: "gave_up"; readonly at: Instant }
+  | { readonly event: "cut_off"; readonly at: Instant }
+  /** What the harness finds once the trial is over: a process whose end nobody saw, or that has not ended (null). */
+  | {
+      readonly event: "left_behind";
+      readonly at: Instant;
+      readonly process: ProcessId;
+      readonly end: End | null;
+    };
+
+export const EVENT_NAMES = [
+  "trial_began",
+  "exec_called",
+  "auto_await_granted",
+  "process_called",
+  "wait_granted",
+  "control_returned",
+  "call_refused",
+  "committed",
+  "submitted",
+  "gave_up",
+  "cut_off",
+  "left_behind",
+] as const satisfies readonly TrialEvent["event"][];
+
+/** Where an agent writes down what happens. */
+export type Record = (event: TrialEvent) => void;

@@ -1,0 +1,67 @@
+/**
+ * What a trial is worth to its grader, told from its events.
+ *
+ * A test passes once a command that earns it has come to its own end, until another one spoils it.
+ * Where no step names the tests it earns, the credited act earns them all: an upper bound, since nobody
+ * says that the work was right.
+ */
+import type { Instant } from "../policy/time.ts";
+import type { Command, Test } from "./effects.ts";
+import type { TrialEvent } from "./events.ts";
+import { type Grading, namedTests, type Plan } from "./plan.ts";
+
+export interface Grade {
+  readonly reward: number;
+  readonly testsPassed: number;
+  readonly testsTotal: number;
+}
+
+export function grade(events: readonly TrialEvent[], plan: Plan, grading: Grading): Grade {
+  const testsPassed = creditedTests(events, plan, grading);
+  const { tests: testsTotal } = grading;
+  const reward = grading.reward === "share" ? testsPassed / testsTotal : testsPassed >= testsTotal ? 1 : 0;
+  return { reward, testsPassed, testsTotal };
+}
+
+function creditedTests(events: readonly TrialEvent[], plan: Plan, { credit, tests }: Grading): number {
+  let credited: Instant | null = null;
+  let partial = false;
+  for (const event of events) {
+    if (event.event === "submitted") {
+      credited = event.at;
+      partial = event.partial;
+    } else if (event.event === "committed" && credit !== "submitted") credited ??= event.at;
+    if (credit === "worktree" && (event.event === "cut_off" || event.event === "gave_up")) credited = event.at;
+  }
+  if (namedTests(plan).size > 0) return credited === null ? 0 : passing(events, lastCommit(events, credit, credited));
+  const earnedAll = events.some(
+    ({ event }) => event === "submitted" || (credit !== "submitted" && event === "committed"),
+  );
+  return earnedAll && !partial ? tests : 0;
+}
+
+/** Up to when work counts: the last commit where commits are what is credited. */
+function lastCommit(events: readonly TrialEvent[], credit: Grading["credit"], credited: Instant): Instant {
+  if (credit !== "committed") return credited;
+  let last = credited;
+  for (const { event, at } of events) if (event === "committed" || event === "submitted") last = at;
+  return last;
+}
+
+/** How many tests pass at a moment, from the ends that commands had come to by then. */
+function passing(events: readonly TrialEvent[], by: Instant): number {
+  const commands = new Map<number, Command>();
+  const ends = new Map<number, Instant>();
+  for (const event of events) {
+    if (event.event === "exec_called" && event.process !== null) commands.set(event.process, event.command);
+    if (event.event !== "control_returned" && event.event !== "left_behind") continue;
+    if (event.process !== null && event.end?.by === "itself") ends.set(event.process, event.end.at);
+  }
+  const order = [...ends].filter(([, at]) => at <= by).sort(([a, at], [b, bt]) => at - bt || a - b);
+  const passed = new Set<Test>();
+  for (const [process] of order) {
+    for (const test of commands.get(process)?.passes ?? []) passed.add(test);
+    for (const test of commands.get(process)?.spoils ?? []) passed.delete(test);
+  }
+  return passed.size;
+}

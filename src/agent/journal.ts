@@ -1,0 +1,84 @@
+/** A trial's events as lines that a person can read: `480.000  held     process-1  until 720.000`. */
+import { type Instant, inSeconds, never } from "../policy/time.ts";
+import type { TrialEvent } from "./events.ts";
+import { processName } from "./processes.ts";
+
+/** One line without its moment; null for what a reader of a journal does not miss. */
+export function journalLine(event: TrialEvent): string | null {
+  switch (event.event) {
+    case "trial_began":
+      return null;
+    case "exec_called": {
+      const how = [
+        event.background ? "in the background" : "",
+        event.timeout === null ? "" : `hard timeout ${paper(event.timeout)} s`,
+        ...event.timeoutClampReasons,
+      ].filter((part) => part !== "");
+      return line("exec", event.process, [printable(event.command.line), ...how].join("  "));
+    }
+    case "auto_await_granted":
+    case "wait_granted":
+      if (event.until === event.at && event.clampReasons.length === 0) return null;
+      return line("held", event.process, [`until ${moment(event.until)}`, ...event.clampReasons].join("  "));
+    case "process_called": {
+      const { action, process, requested, raised, defaulted } = event;
+      // A stop is told by what came of it.
+      if (action === "stop") return null;
+      if (requested === null) return line(action === "read_output" ? "read" : action, process, "");
+      const how = defaulted ? " by default" : raised ? " asked, raised to the floor" : " asked";
+      return line("wait", process, `${paper(requested)} s${how}`);
+    }
+    case "control_returned": {
+      if (event.status === null) return line("control", event.process, "");
+      if (event.tool === "stop")
+        return line("stopped", event.process, event.status === "terminated" ? "" : event.status);
+      const signal = event.end?.signal;
+      const how = event.end === null ? "" : signal == null ? `exit ${event.end.code}` : signal;
+      const told = event.guided ? "told to finish" : "";
+      return line("control", event.process, [event.status, how, told].filter((part) => part !== "").join("  "));
+    }
+    case "call_refused":
+      return line("refused", null, printable(event.why));
+    case "committed":
+      return "committed";
+    case "submitted":
+      return event.partial ? "finished  in part" : "finished";
+    case "gave_up":
+      return "gave up";
+    case "cut_off":
+      return "cut off";
+    case "left_behind":
+      return event.end === null ? line("left", event.process, "still running") : null;
+  }
+}
+
+/** The whole journal, one line per event that has one. */
+export function journal(events: readonly TrialEvent[]): string[] {
+  const lines: string[] = [];
+  for (const event of events) {
+    const said = journalLine(event);
+    if (said !== null) lines.push(`${inSeconds(event.at).toFixed(3).padStart(9)}  ${said}`);
+  }
+  return lines;
+}
+
+function line(what: string, process: Parameters<typeof processName>[0] | null, rest: string): string {
+  const who = process === null ? "" : processName(process);
+  return `${what.padEnd(7)}  ${who.padEnd(9)}  ${rest}`.trimEnd();
+}
+
+function moment(at: Instant): string {
+  return at === never ? "it ends" : inSeconds(at).toFixed(3);
+}
+
+function paper(length: number): string {
+  return String(length / 1_000);
+}
+
+/** A command may hold anything; a journal is one line an event. */
+function printable(text: string): string {
+  return text.replace(unprintable, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** Control characters, and what would break the line. */
+const unprintable = /[\p{Cc}\u2028\u2029]/gu;

@@ -1,0 +1,82 @@
+/**
+ * The managed processes of one trial: what was started, what became of it, how far it was read.
+ *
+ * The table is the source of truth about unread results; what a model remembers is not.
+ */
+import type { Instant } from "../policy/time.ts";
+import type { Command, End, ProcessId } from "./effects.ts";
+
+export const PROCESS_STATUSES = [
+  "running",
+  "completed",
+  "failed",
+  "terminated",
+  "timed_out",
+  "cancelled",
+  "already_exited",
+  "termination_failed",
+  "lost",
+] as const;
+export type ProcessStatus = (typeof PROCESS_STATUSES)[number];
+
+export interface ManagedProcess {
+  readonly id: ProcessId;
+  readonly command: Command;
+  readonly startedAt: Instant;
+  readonly background: boolean;
+  /** Null while it runs, as far as anyone has looked. */
+  end: End | null;
+  status: ProcessStatus;
+  /** Everything before this byte has been shown. */
+  cursor: number;
+}
+
+/** `process-8`: the name a process has for life. */
+export function processName(id: ProcessId): string {
+  return `process-${id}`;
+}
+
+/** The id behind a name, whether or not there is such a process; null if it is no name of one. */
+export function processId(name: string): ProcessId | null {
+  const digits = /^process-([1-9]\d{0,8})$/.exec(name)?.[1];
+  return digits === undefined ? null : (Number(digits) as ProcessId);
+}
+
+export class Processes {
+  readonly #all: ManagedProcess[] = [];
+
+  /** The id that the next process will have. */
+  next(): ProcessId {
+    return (this.#all.length + 1) as ProcessId;
+  }
+
+  add(command: Command, startedAt: Instant, background: boolean): ManagedProcess {
+    const process: ManagedProcess = {
+      id: this.next(),
+      command,
+      startedAt,
+      background,
+      end: null,
+      status: "running",
+      cursor: 0,
+    };
+    this.#all.push(process);
+    return process;
+  }
+
+  find(id: ProcessId): ManagedProcess | undefined {
+    return this.#all[id - 1];
+  }
+
+  /** In the order they were started. */
+  list(): readonly ManagedProcess[] {
+    return this.#all;
+  }
+}
+
+/** What a process counts as once it has ended. */
+export function statusAfter(end: End): ProcessStatus {
+  if (end.by === "limit") return "timed_out";
+  if (end.by === "stop") return "terminated";
+  return end.code === 0 ? "completed" : "failed";
+}

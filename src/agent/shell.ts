@@ -1,0 +1,576 @@
+/**
+ * The shell tools as a model meets them: exec, wait, status, stop, list, read_output.
+ *
+ * What may be held, and until when, is asked of the policy; what happens is asked of the world. Between
+ * the two this file only keeps order: start, hold, hand back; the same process, the same id, nothing
+ * stopped that nobody asked to stop. Results are spelled as the design note spells them, in seconds.
+ */
+import { type RunBudget, remaining } from "../policy/budget.ts";
+import { type Guidance, guidance, showsRemaining } from "../policy/guidance.ts";
+import {
+  type AtBoundary,
+  type AutoAwaitReason,
+  askedWait,
+  autoAwait,
+  effectiveCap,
+  extension,
+  farthestGrant,
+  type Hold,
+  initialTotalBoundary,
+  processWait,
+  refusedCeiling,
+  WAKE_QUIET,
+} from "../policy/hold.ts";
+import type { Settings } from "../policy/settings.ts";
+import { after, between, type Duration, type Instant, inSeconds, never, nothing } from "../policy/time.ts";
+import { type HardTimeout, hardTimeout } from "../policy/timeout.ts";
+import type { Agent, Command, End, Held, Mark, Passed, ProcessId, Signal, Stopped } from "./effects.ts";
+import type { Action, AutoAwaitOutcome, ClampReason, HoldReason, Record, Tool } from "./events.ts";
+import { nothingNew, type Shown, showPiece, showUnread } from "./output.ts";
+import { type ManagedProcess, Processes, type ProcessStatus, processName, statusAfter } from "./processes.ts";
+
+/** The fields about the run's budget that a result may carry. */
+interface BudgetFields {
+  readonly remaining_run_seconds?: number;
+  readonly finalization_reserve_seconds?: number;
+  readonly guidance?: Guidance;
+}
+
+interface ProcessFields extends BudgetFields {
+  readonly status: ProcessStatus;
+  readonly process_id: string;
+  readonly exit_code: number | null;
+  readonly signal: Signal | null;
+  /** Since the process started. */
+  readonly elapsed_seconds: number;
+  readonly output: string;
+  readonly next_offset: number;
+  readonly output_complete: boolean;
+}
+
+export interface ExecResult extends ProcessFields {
+  readonly auto_await_outcome: AutoAwaitOutcome | null;
+  readonly configured_auto_await_cap_seconds: number | null;
+  readonly effective_auto_await_cap_seconds: number | null;
+  readonly clamp_reasons: readonly ClampReason[];
+  readonly hard_timeout_seconds?: number;
+}
+
+export interface ProcessResult extends ProcessFields {
+  /** Where the shown output begins. */
+  readonly offset: number;
+}
+
+export interface WaitResult extends ProcessResult {
+  readonly requested_wait_seconds: number;
+  readonly effective_wait_seconds: number;
+  readonly wait_clamped: boolean;
+  readonly clamp_reasons: readonly ClampReason[];
+  readonly wait_raised: boolean;
+  readonly wait_defaulted: boolean;
+}
+
+export interface ListResult extends BudgetFields {
+  readonly processes: readonly {
+    readonly process_id: string;
+    readonly command: string;
+    readonly status: ProcessStatus;
+    readonly elapsed_seconds: number;
+  }[];
+  readonly totals: Totals;
+}
+
+/** Sums over the whole trial so far, spelled as the design note spells them. */
+export interface Totals {
+  readonly total_foreground_auto_await_seconds: number;
+  readonly auto_await_cap_crossings: number;
+  readonly budget_clamped_auto_await_count: number;
+  readonly total_process_wait_seconds: number;
+  readonly budget_clamped_process_wait_count: number;
+  readonly wait_slice_count: number;
+}
+
+/** What a call came to: a result, and what the output shown with it gives away; or why it was not carried out. */
+export type Returned<Result> = Carried<Result> | Refused;
+
+export interface Carried<Result> {
+  readonly result: Result;
+  /** When control returned. */
+  readonly at: Instant;
+  readonly marks: readonly Mark[];
+  readonly freshOutput: boolean;
+}
+
+export interface Refused {
+  readonly refused: string;
+  readonly at: Instant;
+}
+
+export interface ExecCall {
+  readonly command: Command;
+  readonly background: boolean;
+  /** As the caller named it; null if it named none. */
+  readonly timeout: Duration | null;
+}
+
+export interface ShellContext {
+  readonly settings: Settings;
+  /** Null: not told. */
+  readonly budget: RunBudget | null;
+  /** The model's own polling cadence, from its profile; null if it states none. */
+  readonly cadence: Duration | null;
+  readonly record: Record;
+}
+
+const cancelled = "cancelled" as const;
+
+export class Shell {
+  readonly #settings: Settings;
+  readonly #budget: RunBudget | null;
+  readonly #cadence: Duration | null;
+  readonly #record: Record;
+  readonly #processes = new Processes();
+  #calls = 0;
+  #autoAwaited = 0;
+  #capCrossings = 0;
+  #budgetClampedAutoAwaits = 0;
+  #waited = 0;
+  #budgetClampedWaits = 0;
+  #slices = 0;
+
+  constructor({ settings, budget, cadence, record }: ShellContext) {
+    this.#settings = settings;
+    this.#budget = budget;
+    this.#cadence = cadence;
+    this.#record = record;
+  }
+
+  /** Whether a process is known to be over; a process that ended unobserved is not. */
+  isLive(id: ProcessId): boolean {
+    return this.#processes.find(id)?.end === null;
+  }
+
+  /** Runs a command: in its own call for as long as the policy lets it be held. */
+  *exec({ command, background, timeout: requested }: ExecCall, now: Instant): Agent<Returned<ExecResult>> {
+    this.#calls += 1;
+    const call = this.#calls;
+    const decision = hardTimeout({ requested, background, startedAt: now }, this.#settings, this.#budget);
+    const timeout = "refused" in decision ? null : decision.timeout;
+    const id = this.#processes.next();
+    this.#record({
+      event: "exec_called",
+      at: now,
+      call,
+      process: "refused" in decision ? null : id,
+      command,
+      background,
+      held: background ? "none" : timeout?.suppressesYield ? "hard" : "soft",
+      timeout: timeout === null ? null : timeout.length,
+      timeoutClampReasons: timeout === null ? NONE : timeout.clampReasons,
+      configuredCap: this.#settings.foregroundAutoAwaitMax,
+    });
+    if ("refused" in decision) return this.#refuse(call, now, decision.refused);
+    const started = (yield {
+      effect: "start",
+      process: id,
+      command,
+      retain: this.#settings.outputRetainedBytes,
+    }) as Passed;
+    const process = this.#processes.add(command, started.at, background);
+    if (timeout !== null) yield this.#limit(process, timeout);
+    const held = background
+      ? yield* this.#look(process)
+      : timeout?.suppressesYield
+        ? yield* this.#hardHold(process, now)
+        : yield* this.#softHold(process, call, now);
+    return yield* this.#execReturns(process, call, timeout, held);
+  }
+
+  #limit(process: ManagedProcess, timeout: HardTimeout) {
+    const at = after(process.startedAt, timeout.length);
+    return { effect: "limit", process: process.id, at, grace: this.#settings.killGrace } as const;
+  }
+
+  /** How things stand, without a hold. */
+  *#look({ id, startedAt }: ManagedProcess): Agent<ForegroundHold> {
+    const held = (yield { effect: "hold", anyOf: [id], until: startedAt, quiet: null }) as Held;
+    return { held, outcome: null, reasons: NONE };
+  }
+
+  /** A command under a hard timeout is held until it ends or is ended, or its client would give up. */
+  *#hardHold({ id }: ManagedProcess, calledAt: Instant): Agent<ForegroundHold> {
+    const { maxHold } = this.#settings;
+    const until = maxHold === null ? never : after(calledAt, maxHold);
+    const held = (yield { effect: "hold", anyOf: [id], until, quiet: null }) as Held;
+    if (held.why === cancelled) return { held, outcome: cancelled, reasons: NONE };
+    return held.end === null
+      ? { held, outcome: null, reasons: ["client_call_limit"] }
+      : { held, outcome: null, reasons: NONE };
+  }
+
+  /** The initial hold, and auto-await after it. */
+  *#softHold(process: ManagedProcess, call: number, calledAt: Instant): Agent<ForegroundHold> {
+    const { id, startedAt } = process;
+    const settings = this.#settings;
+    const idle = settings.foregroundIdleYield;
+    const first = (yield {
+      effect: "hold",
+      anyOf: [id],
+      until: initialTotalBoundary(startedAt, settings),
+      quiet: idle === null ? null : { length: idle, since: "start" },
+    }) as Held;
+    if (first.why === "exit") return { held: first, outcome: "not_needed", reasons: NONE };
+    if (first.why === cancelled) return { held: first, outcome: cancelled, reasons: NONE };
+
+    const boundary = first.at;
+    const stands = (held: Held): AtBoundary => ({ calledAt, startedAt, boundary, lastOutputAt: held.lastOutputAt });
+    const granted = autoAwait(stands(first), settings, this.#budget);
+    const cap = effectiveCap(startedAt, settings, this.#budget);
+    this.#record({
+      event: "auto_await_granted",
+      at: boundary,
+      call,
+      process: id,
+      startedAt,
+      yieldReason: first.why === "quiet" ? "idle" : "total",
+      effectiveCap: cap,
+      until: granted.until,
+      clampReasons: granted.clampReasons,
+    });
+    const held = yield* this.#autoAwait(process, stands(first), granted);
+    // Where output extends the cap each output was a new grant; the last one is the one that ended the hold.
+    const last = extension(settings) === null ? granted : autoAwait(stands(held), settings, this.#budget);
+    this.#autoAwaited += between(boundary, held.at);
+    if (held.why === cancelled) return { held, outcome: cancelled, reasons: last.clampReasons };
+    if (held.end !== null) return { held, outcome: "process_finished", reasons: last.clampReasons };
+    if (last.clampReasons.includes("remaining_run_budget")) this.#budgetClampedAutoAwaits += 1;
+    if (settings.foregroundAutoAwaitMax === nothing) return { held, outcome: "disabled", reasons: last.clampReasons };
+    if (last.clampReasons.length === 0) {
+      this.#capCrossings += 1;
+      if (settings.foregroundAtCap === "kill") return yield* this.#killAtCap(process, held);
+    }
+    return { held, outcome: "cap_reached", reasons: last.clampReasons };
+  }
+
+  *#autoAwait({ id }: ManagedProcess, stands: AtBoundary, granted: Hold<AutoAwaitReason>): Agent<Held> {
+    const extended = extension(this.#settings);
+    return (yield {
+      effect: "hold",
+      anyOf: [id],
+      until: extended === null ? granted.until : farthestGrant(stands, this.#settings, this.#budget),
+      quiet: extended === null ? null : { length: extended, since: "start" },
+    }) as Held;
+  }
+
+  /** Only the configured cap kills; a hold that the budget shortened has returned before this. */
+  *#killAtCap({ id }: ManagedProcess, held: Held): Agent<ForegroundHold> {
+    const stopped = (yield { effect: "stop", process: id, grace: this.#settings.killGrace }) as Stopped;
+    const end: End | null = stopped.end === null ? null : { ...stopped.end, by: "limit" };
+    this.#autoAwaited += between(held.at, stopped.at);
+    const now = (yield { effect: "hold", anyOf: [id], until: stopped.at, quiet: null }) as Held;
+    return { held: { ...held, at: stopped.at, end, written: now.written }, outcome: "terminated", reasons: NONE };
+  }
+
+  *#execReturns(
+    process: ManagedProcess,
+    call: number,
+    timeout: HardTimeout | null,
+    { held, outcome, reasons }: ForegroundHold,
+  ): Agent<Returned<ExecResult>> {
+    const shown = yield* this.#show(process, held);
+    const clampReasons: readonly ClampReason[] =
+      timeout === null || timeout.clampReasons.length === 0 ? reasons : [...timeout.clampReasons, ...reasons];
+    const budget = this.#budgetFields(process, clampReasons, held.at);
+    const fresh = shown.next > process.cursor;
+    process.cursor = shown.next;
+    this.#returned(call, "exec", process, held.at, outcome, reasons, fresh, budget);
+    const { foregroundAutoAwaitMax: cap } = this.#settings;
+    const effective = effectiveCap(process.startedAt, this.#settings, this.#budget);
+    const result: ExecResult = {
+      status: process.status,
+      process_id: processName(process.id),
+      exit_code: process.end === null ? null : process.end.code,
+      signal: process.end === null ? null : process.end.signal,
+      elapsed_seconds: elapsed(process, held.at),
+      auto_await_outcome: outcome,
+      configured_auto_await_cap_seconds: cap === null ? null : inSeconds(cap),
+      effective_auto_await_cap_seconds: outcome === null || effective === null ? null : inSeconds(effective),
+      clamp_reasons: clampReasons,
+      output: shown.text,
+      next_offset: shown.next,
+      output_complete: shown.complete,
+      ...(timeout === null ? null : { hard_timeout_seconds: inSeconds(timeout.length) }),
+      ...budget,
+    };
+    return { result, at: held.at, marks: shown.marks, freshOutput: fresh };
+  }
+
+  /**
+   * Waits for a process, within every bound; stops nothing.
+   *
+   * @param requested as the model named it; null if it named none
+   */
+  *wait(id: ProcessId, requested: Duration | null, now: Instant): Agent<Returned<WaitResult>> {
+    this.#calls += 1;
+    const call = this.#calls;
+    const settings = this.#settings;
+    const asked = askedWait(requested, settings);
+    const process = this.#processes.find(id);
+    this.#called(call, "wait", process, now, asked);
+    if (process === undefined) return this.#refuse(call, now, unknown(id));
+    const ceiling = refusedCeiling(asked, settings);
+    if (ceiling !== null) {
+      const why = `wait_sec is ${inSeconds(asked.requested)}: a wait is at most ${inSeconds(ceiling)} s`;
+      return this.#refuse(call, now, why);
+    }
+    const granted = processWait(asked.asked, settings, this.#budget, this.#cadence, now);
+    this.#record({
+      event: "wait_granted",
+      at: now,
+      call,
+      process: id,
+      until: granted.until,
+      clampReasons: granted.clampReasons,
+    });
+    const held = (yield {
+      effect: "hold",
+      anyOf: [id],
+      until: granted.until,
+      quiet: settings.processWaitWakeOnOutput ? { length: WAKE_QUIET, since: "unread", cursor: process.cursor } : null,
+    }) as Held;
+    this.#waited += between(now, held.at);
+    if (granted.clampReasons.includes("process_wait_slice")) this.#slices += 1;
+    if (granted.clampReasons.includes("remaining_run_budget")) this.#budgetClampedWaits += 1;
+
+    const shown = yield* this.#show(process, held);
+    const budget = this.#budgetFields(process, granted.clampReasons, held.at);
+    const fresh = shown.next > process.cursor;
+    process.cursor = shown.next;
+    this.#returned(call, "wait", process, held.at, null, granted.clampReasons, fresh, budget);
+    const result: WaitResult = {
+      ...this.#processFields(process, shown, held.at),
+      requested_wait_seconds: inSeconds(asked.requested),
+      effective_wait_seconds: inSeconds(between(now, granted.until)),
+      wait_clamped: granted.clampReasons.length > 0,
+      clamp_reasons: granted.clampReasons,
+      wait_raised: asked.raised,
+      wait_defaulted: asked.defaulted,
+      ...budget,
+    };
+    return { result, at: held.at, marks: shown.marks, freshOutput: fresh };
+  }
+
+  /** How a process stands now, with the output not yet shown. No hold. */
+  *status(id: ProcessId, now: Instant): Agent<Returned<ProcessResult>> {
+    this.#calls += 1;
+    const call = this.#calls;
+    const process = this.#processes.find(id);
+    this.#called(call, "status", process, now, null);
+    if (process === undefined) return this.#refuse(call, now, unknown(id));
+    const held = (yield { effect: "hold", anyOf: [id], until: now, quiet: null }) as Held;
+    return yield* this.#processReturns("status", process, call, held);
+  }
+
+  /** Ends a process and everything it started. Of one that is over already it says so. */
+  *stop(id: ProcessId, now: Instant): Agent<Returned<ProcessResult>> {
+    this.#calls += 1;
+    const call = this.#calls;
+    const process = this.#processes.find(id);
+    this.#called(call, "stop", process, now, null);
+    if (process === undefined) return this.#refuse(call, now, unknown(id));
+    const before = (yield { effect: "hold", anyOf: [id], until: now, quiet: null }) as Held;
+    if (before.end !== null) {
+      this.#ended(process, before.end);
+      return yield* this.#processReturns("stop", process, call, before, "already_exited");
+    }
+    const stopped = (yield { effect: "stop", process: id, grace: this.#settings.killGrace }) as Stopped;
+    const held = (yield { effect: "hold", anyOf: [id], until: stopped.at, quiet: null }) as Held;
+    const status = stopped.end === null ? "termination_failed" : undefined;
+    return yield* this.#processReturns("stop", process, call, { ...held, end: stopped.end }, status);
+  }
+
+  /** A piece of a process's output by offset; moves nothing that exec and wait show. */
+  *readOutput(id: ProcessId, offset: number, limit: number | null, now: Instant): Agent<Returned<ProcessResult>> {
+    this.#calls += 1;
+    const call = this.#calls;
+    const process = this.#processes.find(id);
+    this.#called(call, "read_output", process, now, null);
+    if (process === undefined) return this.#refuse(call, now, unknown(id));
+    const held = (yield { effect: "hold", anyOf: [id], until: now, quiet: null }) as Held;
+    if (held.end !== null) this.#ended(process, held.end);
+    const most = this.#settings.readOutputLimitBytes;
+    const from = Math.min(Math.max(Math.trunc(offset), 0), held.written);
+    const shown = yield* showPiece(id, from, limit === null ? most : Math.min(Math.max(Math.trunc(limit), 0), most));
+    const budget = this.#budgetFields(process, NONE, held.at);
+    const fresh = shown.next > process.cursor;
+    this.#returned(call, "read_output", process, held.at, null, NONE, fresh, budget);
+    return {
+      result: { ...this.#processFields(process, shown, held.at), ...budget },
+      at: held.at,
+      marks: shown.marks,
+      freshOutput: fresh,
+    };
+  }
+
+  /** Every process there was, and the totals so far. */
+  *list(now: Instant): Agent<Returned<ListResult>> {
+    this.#calls += 1;
+    const call = this.#calls;
+    this.#called(call, "list", undefined, now, null);
+    for (const process of this.#processes.list()) {
+      if (process.end !== null) continue;
+      const held = (yield { effect: "hold", anyOf: [process.id], until: now, quiet: null }) as Held;
+      if (held.end !== null) this.#ended(process, held.end);
+    }
+    const budget = this.#budgetFields(null, NONE, now);
+    this.#returned(call, "list", null, now, null, NONE, false, budget);
+    const processes = this.#processes.list().map((process) => ({
+      process_id: processName(process.id),
+      command: process.command.line,
+      status: process.status,
+      elapsed_seconds: elapsed(process, now),
+    }));
+    return { result: { processes, totals: this.totals(), ...budget }, at: now, marks: NONE, freshOutput: false };
+  }
+
+  totals(): Totals {
+    return {
+      total_foreground_auto_await_seconds: this.#autoAwaited / 1_000,
+      auto_await_cap_crossings: this.#capCrossings,
+      budget_clamped_auto_await_count: this.#budgetClampedAutoAwaits,
+      total_process_wait_seconds: this.#waited / 1_000,
+      budget_clamped_process_wait_count: this.#budgetClampedWaits,
+      wait_slice_count: this.#slices,
+    };
+  }
+
+  *#processReturns(
+    tool: "status" | "stop",
+    process: ManagedProcess,
+    call: number,
+    held: Held,
+    status?: ProcessStatus,
+  ): Agent<Returned<ProcessResult>> {
+    const shown = yield* this.#show(process, held);
+    const budget = this.#budgetFields(process, NONE, held.at);
+    const fresh = shown.next > process.cursor;
+    process.cursor = shown.next;
+    const fields = this.#processFields(process, shown, held.at);
+    this.#returned(call, tool, process, held.at, null, NONE, fresh, budget, status);
+    const result = { ...fields, ...(status === undefined ? null : { status }), ...budget };
+    return { result, at: held.at, marks: shown.marks, freshOutput: fresh };
+  }
+
+  #processFields(process: ManagedProcess, shown: Shown, now: Instant): ProcessResult {
+    return {
+      status: process.status,
+      process_id: processName(process.id),
+      exit_code: process.end === null ? null : process.end.code,
+      signal: process.end === null ? null : process.end.signal,
+      elapsed_seconds: elapsed(process, now),
+      output: shown.text,
+      offset: shown.from,
+      next_offset: shown.next,
+      output_complete: shown.complete,
+    };
+  }
+
+  /** Notes an end that a hold saw, and shows what was not shown before. */
+  *#show(process: ManagedProcess, held: Held): Agent<Shown> {
+    if (held.end !== null) this.#ended(process, held.end);
+    if (held.written === process.cursor) return nothingNew(process.cursor);
+    return yield* showUnread(process.id, process.cursor, held.written, this.#settings);
+  }
+
+  #ended(process: ManagedProcess, end: End): void {
+    if (process.end !== null) return;
+    process.end = end;
+    process.status = statusAfter(end);
+  }
+
+  #budgetFields(process: ManagedProcess | null, reasons: readonly ClampReason[], now: Instant): BudgetFields | null {
+    const budget = this.#budget;
+    if (budget === null) return null;
+    const clamped = reasons.includes("remaining_run_budget") || reasons.includes("process_wait_slice");
+    const advice = process !== null && process.end === null ? guidance(budget, now) : null;
+    const shows = showsRemaining(this.#settings, budget, clamped || reasons.length > 0, now);
+    if (!shows && advice === null) return null;
+    return {
+      ...(shows
+        ? {
+            remaining_run_seconds: inSeconds(remaining(budget, now)),
+            finalization_reserve_seconds: inSeconds(budget.reserve),
+          }
+        : null),
+      ...(advice === null ? null : { guidance: advice }),
+    };
+  }
+
+  #called(
+    call: number,
+    action: Action,
+    process: ManagedProcess | undefined,
+    at: Instant,
+    asked: ReturnType<typeof askedWait> | null,
+  ): void {
+    this.#record({
+      event: "process_called",
+      at,
+      call,
+      action,
+      process: process === undefined ? null : process.id,
+      requested: asked === null ? null : asked.requested,
+      raised: asked?.raised ?? false,
+      defaulted: asked?.defaulted ?? false,
+    });
+  }
+
+  #returned(
+    call: number,
+    tool: Tool,
+    process: ManagedProcess | null,
+    at: Instant,
+    outcome: AutoAwaitOutcome | null,
+    clampReasons: readonly HoldReason[],
+    freshOutput: boolean,
+    budget: BudgetFields | null,
+    status?: ProcessStatus,
+  ): void {
+    this.#record({
+      event: "control_returned",
+      at,
+      call,
+      tool,
+      process: process === null ? null : process.id,
+      startedAt: process === null ? null : process.startedAt,
+      status: status ?? (process === null ? null : process.status),
+      end: process === null ? null : process.end,
+      outcome,
+      clampReasons,
+      freshOutput,
+      budgetSignal: budget !== null || clampReasons.includes("remaining_run_budget"),
+      guided: budget?.guidance !== undefined,
+    });
+  }
+
+  #refuse(call: number, at: Instant, why: string): Refused {
+    this.#record({ event: "call_refused", at, call, why });
+    return { refused: why, at };
+  }
+}
+
+interface ForegroundHold {
+  readonly held: Held;
+  readonly outcome: AutoAwaitOutcome | null;
+  readonly reasons: readonly AutoAwaitReason[];
+}
+
+const NONE: readonly never[] = [];
+
+function elapsed(process: ManagedProcess, now: Instant): number {
+  return inSeconds(between(process.startedAt, process.end === null ? now : process.end.at));
+}
+
+function unknown(id: ProcessId): string {
+  return `${processName(id)} is no process of this session; process(action: "list") names them`;
+}

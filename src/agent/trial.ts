@@ -1,0 +1,161 @@
+/**
+ * A trial: one agent at its plan, step after step, until it has submitted or is cut off.
+ *
+ * The plan says what work there is, the profile how the model deals with a process that came back
+ * running, the shell what it is shown. The outer cut-off is caught here and nowhere else.
+ */
+import { type RunBudget, reserveBegins, reserveOf, runBudget, type ToldBudget } from "../policy/budget.ts";
+import type { Settings } from "../policy/settings.ts";
+import { after, before, beginning, type Duration, type Instant } from "../policy/time.ts";
+import type { Draws, Key } from "../random.ts";
+import { type Agent, type Asked, CutOff, type Passed, type ProcessId } from "./effects.ts";
+import type { Record } from "./events.ts";
+import { afterWait, firstSight, type Move, nextMove, type Profile, speaksOfReserve } from "./model.ts";
+import type { Plan, Step } from "./plan.ts";
+import { processId } from "./processes.ts";
+import { type Carried, type ExecResult, type Returned, Shell } from "./shell.ts";
+
+export interface TrialSpec {
+  readonly plan: Plan;
+  readonly profile: Profile;
+  readonly settings: Settings;
+  /** What the policy is told; null if nothing. */
+  readonly told: ToldBudget | null;
+  /** When the harness ends the trial; it always does. */
+  readonly outerLimit: Duration;
+  readonly luck: Draws;
+  /** Of this scenario, in this replicate, under this seed; never of an arm. */
+  readonly key: Key;
+}
+
+/** One trial, from its first millisecond. */
+export function* trial(spec: TrialSpec, record: Record): Agent<void> {
+  const budget = spec.told === null ? null : runBudget(spec.told, spec.settings);
+  record({
+    event: "trial_began",
+    at: beginning,
+    budget,
+    outerLimit: spec.outerLimit,
+    reserveBegins: budget === null ? reserveIfTold(spec) : reserveBegins(budget),
+  });
+  try {
+    yield* new Work(spec, budget, record).plan();
+  } catch (thrown) {
+    if (!(thrown instanceof CutOff)) throw thrown;
+    record({ event: "cut_off", at: thrown.at });
+  }
+}
+
+/** Where the reserve would begin if the policy knew of the outer limit: what an untold arm is measured against. */
+function reserveIfTold({ outerLimit, settings }: TrialSpec): Instant {
+  return before(after(beginning, outerLimit), reserveOf(settings, outerLimit));
+}
+
+class Work {
+  readonly #spec: TrialSpec;
+  readonly #record: Record;
+  readonly #shell: Shell;
+  readonly #named = new Map<string, ProcessId>();
+  #now: Instant = beginning;
+  #knowsReserve = false;
+  /** Giving up the rest of the plan to finish in time. */
+  #finishing = false;
+  /** Whether anything of the plan was given up. */
+  #skipped = false;
+
+  constructor(spec: TrialSpec, budget: RunBudget | null, record: Record) {
+    this.#spec = spec;
+    this.#record = record;
+    const { settings, profile } = spec;
+    this.#shell = new Shell({ settings, budget, cadence: profile.cadence, record });
+  }
+
+  *plan(): Agent<void> {
+    for (const step of this.#spec.plan) {
+      if (this.#finishing && step.step !== "commit" && step.step !== "submit") {
+        this.#skipped = true;
+        continue;
+      }
+      if (step.step === "submit") {
+        this.#record({ event: "submitted", at: this.#now, partial: this.#skipped });
+        return;
+      }
+      yield* this.#do(step);
+    }
+    this.#record({ event: "gave_up", at: this.#now });
+  }
+
+  *#do(step: Exclude<Step, { step: "submit" }>): Agent<void> {
+    switch (step.step) {
+      case "think":
+        this.#now = ((yield { effect: "pass", until: after(this.#now, step.length) }) as Passed).at;
+        return;
+      case "run":
+        return yield* this.#run(step);
+      case "status": {
+        const process = this.#named.get(step.of);
+        if (process === undefined) return;
+        this.#takeIn(yield* this.#shell.status(process, this.#now));
+        if (step.thenStep) yield* this.#comeTo(null);
+        return;
+      }
+      case "commit":
+        this.#record({ event: "committed", at: this.#now });
+        return;
+    }
+  }
+
+  *#run(step: Extract<Step, { step: "run" }>): Agent<void> {
+    const { id, command, background, thenStep } = step;
+    let returned = this.#takeIn(yield* this.#shell.exec(step, this.#now));
+    if ("refused" in returned) {
+      // A model told that its timeout is out of range runs the command without one.
+      yield* this.#comeTo(null);
+      returned = this.#takeIn(yield* this.#shell.exec({ command, background, timeout: null }, this.#now));
+      if ("refused" in returned) return;
+    }
+    const process = processId(returned.result.process_id);
+    if (process === null) return;
+    this.#named.set(id, process);
+    if (thenStep) yield* this.#comeTo(null);
+    if (returned.result.status === "running" && !background) yield* this.#attend(process, id, returned);
+  }
+
+  /** Deals with a process that came back running, until it is over or stopped. */
+  *#attend(process: ProcessId, id: string, first: Carried<ExecResult>): Agent<void> {
+    const { profile, luck, key } = this.#spec;
+    const waits = luck.within(luck.within(key, id), "waits");
+    const seen = firstSight(first);
+    for (;;) {
+      const move = yield* this.#comeTo(nextMove(profile, seen, this.#knowsReserve, luck, waits));
+      if (move.move !== "wait") {
+        this.#takeIn(yield* this.#shell.stop(process, this.#now));
+        if (move.move === "stop_and_finish") this.#finishing = true;
+        return;
+      }
+      let returned = this.#takeIn(yield* this.#shell.wait(process, move.length, this.#now));
+      if ("refused" in returned) {
+        // A model told that it asked for too long a wait names none the next time.
+        yield* this.#comeTo(move);
+        returned = this.#takeIn(yield* this.#shell.wait(process, null, this.#now));
+        if ("refused" in returned) return;
+      }
+      afterWait(seen, returned);
+      if (returned.result.status !== "running") return;
+    }
+  }
+
+  /** The step that a model takes before its next move. */
+  *#comeTo<Next extends Move | null>(move: Next): Agent<Next> {
+    const asked = (yield { effect: "ask", move, takes: this.#spec.profile.step }) as Asked<Next>;
+    this.#now = asked.at;
+    return asked.move;
+  }
+
+  /** The time has come that the call returned at, and the model knows what the result said. */
+  #takeIn<Result extends object>(returned: Returned<Result>): Returned<Result> {
+    this.#now = returned.at;
+    if ("result" in returned && speaksOfReserve(returned.result)) this.#knowsReserve = true;
+    return returned;
+  }
+}

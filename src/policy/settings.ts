@@ -1,0 +1,372 @@
+/**
+ * Everything a policy can be told, in one plain table.
+ *
+ * The key is the wire name: configuration files, `explain`, the `arms` table and the README spell it
+ * so. Every other list of settings (the TypeScript type, the file schema, the JSON Schema, the
+ * README's table) is derived from this one; a test refuses a second list.
+ *
+ * Lengths are written in seconds here, as on paper, and become whole milliseconds when a policy is
+ * made from them: `foreground_auto_await_max_seconds: 240` is `foregroundAutoAwaitMax: 240000`.
+ * `"none"` on paper is `null` inside: this bound does not apply.
+ */
+import { type Duration, seconds } from "./time.ts";
+
+type Camel<Key extends string> = Key extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Key;
+
+/** `process_wait_slice_seconds` on paper is `processWaitSlice` inside: renamed where it is converted. */
+export type Inside<Key extends string> = Camel<Key extends `${infer Stem}_seconds` ? Stem : Key>;
+
+interface Length<Default extends number | "none"> {
+  readonly kind: "length";
+  readonly unit: "s";
+  readonly default: Default;
+  /** Smallest and largest value, in seconds, both included. */
+  readonly range: readonly [number, number];
+  /** Whether `none` may be written: the bound then does not apply. */
+  readonly optional: boolean;
+  readonly says: string;
+}
+
+interface Slice {
+  readonly kind: "slice";
+  readonly unit: "s";
+  readonly default: "auto";
+  readonly range: readonly [number, number];
+  readonly words: readonly ["auto", "none", "model_cadence"];
+  readonly says: string;
+}
+
+interface Flag {
+  readonly kind: "flag";
+  readonly unit: null;
+  readonly default: boolean;
+  readonly says: string;
+}
+
+interface Choice<Word extends string> {
+  readonly kind: "choice";
+  readonly unit: null;
+  readonly default: Word;
+  readonly words: readonly Word[];
+  readonly says: string;
+}
+
+interface Amount {
+  readonly kind: "amount";
+  readonly unit: "bytes" | "share";
+  readonly default: number | "none";
+  readonly range: readonly [number, number];
+  readonly whole: boolean;
+  readonly optional: boolean;
+  readonly says: string;
+}
+
+export type Setting = Length<number | "none"> | Slice | Flag | Choice<string> | Amount;
+
+/** Ten years: the longest that any length of time here may be, in seconds. Keeps sums of moments exact. */
+export const LONGEST_SECONDS = 315_360_000;
+
+const bound = <Default extends number | "none">(
+  initial: Default,
+  says: string,
+  range: readonly [number, number] = [0, LONGEST_SECONDS],
+): Length<Default> => ({ kind: "length", unit: "s", default: initial, range, optional: true, says });
+
+const length = (
+  initial: number,
+  says: string,
+  range: readonly [number, number] = [0, LONGEST_SECONDS],
+): Length<number> & { readonly optional: false } => ({
+  kind: "length",
+  unit: "s",
+  default: initial,
+  range,
+  optional: false,
+  says,
+});
+
+const flag = (initial: boolean, says: string): Flag => ({ kind: "flag", unit: null, default: initial, says });
+
+const choice = <const Word extends string>(words: readonly [Word, ...Word[]], says: string): Choice<Word> => ({
+  kind: "choice",
+  unit: null,
+  default: words[0],
+  words,
+  says,
+});
+
+const bytes = (initial: number, says: string): Amount & { readonly default: number; readonly optional: false } => ({
+  kind: "amount",
+  unit: "bytes",
+  default: initial,
+  range: [0, 1_073_741_824],
+  whole: true,
+  optional: false,
+  says,
+});
+
+export const settingsTable = {
+  foreground_idle_yield_seconds: bound(
+    10,
+    "the initial hold ends this long after the last output, or after the start if there was none",
+  ),
+  foreground_total_yield_seconds: bound(
+    30,
+    "the initial hold ends this long after the start at the latest, output or not",
+  ),
+  foreground_auto_await_max_seconds: bound(
+    30,
+    "cap of the auto-await hold, counted from the command's start; 0 turns auto-await off",
+    [0, 3_600],
+  ),
+  foreground_auto_await_budget_aware: flag(true, "auto-await also ends where the finalization reserve begins"),
+  foreground_auto_await_extends_on_output: flag(false, "each output pushes the cap to now + cap"),
+  foreground_auto_await_absolute_max_seconds: bound(
+    600,
+    "where output extends the cap: no later than this after the start, but never under the cap",
+  ),
+  foreground_at_cap: choice(
+    ["yield", "kill"],
+    "at the configured cap: hand the live process back, or end its whole tree",
+  ),
+  max_hold_seconds: bound(
+    "none",
+    "longest hold of one call, counted from the call; for clients that give up on long calls",
+    [1, LONGEST_SECONDS],
+  ),
+  hard_timeout_default_seconds: bound("none", "hard timeout of a foreground command that names none", [
+    0.001,
+    LONGEST_SECONDS,
+  ]),
+  hard_timeout_max_seconds: bound(3_600, "longest hard timeout that may be asked for", [0.001, LONGEST_SECONDS]),
+  hard_timeout_out_of_range: choice(["refuse", "clamp"], "what becomes of a hard timeout beyond the maximum"),
+  hard_timeout_budget_aware: flag(
+    false,
+    "a hard timeout also ends where the finalization reserve begins, but not before the initial hold could",
+  ),
+  hard_timeout_suppresses_yield: flag(true, "a command with a hard timeout is held until it ends or is ended"),
+  kill_grace_seconds: length(2, "from TERM to KILL when a process tree is ended", [0, 3_600]),
+  process_poll_max_wait_seconds: bound(3_600, "ceiling of one process wait"),
+  process_poll_over_max: choice(["clamp", "refuse"], "what becomes of a wait beyond the ceiling"),
+  process_poll_min_wait_seconds: length(10, "shorter waits are raised to this; every upper bound beats it", [0, 3_600]),
+  process_poll_default_wait_seconds: length(30, "the wait when the model names none", [0, LONGEST_SECONDS]),
+  process_wait_slice_seconds: {
+    kind: "slice",
+    unit: "s",
+    default: "auto",
+    range: [0.001, LONGEST_SECONDS],
+    words: ["auto", "none", "model_cadence"],
+    says: "longest stretch of one wait; auto: 240 when a budget is told, else none; model_cadence: as the profile says",
+  } as Slice,
+  process_wait_budget_aware: flag(true, "a wait also ends where the finalization reserve begins"),
+  process_wait_wake_on_output: flag(false, "a wait returns early on new output, after 2 s of quiet"),
+  finalization_reserve_seconds: bound(600, "kept at the end of the run for repair, commit and submission"),
+  finalization_reserve_fraction: {
+    kind: "amount",
+    unit: "share",
+    default: "none",
+    range: [0, 0.5],
+    whole: false,
+    optional: true,
+    says: "the reserve as a share of the run budget (0.1, say), instead of a fixed length",
+  } as Amount & { readonly default: "none"; readonly optional: true },
+  finalization_reserve_min_seconds: length(300, "the least that a reserve given as a share comes to"),
+  finalization_reserve_max_seconds: length(1_800, "the most that a reserve given as a share comes to"),
+  budget_margin_seconds: length(0, "what the harness subtracts from the run budget it tells"),
+  remaining_budget_on_results: choice(
+    ["when_clamped", "always", "never"],
+    "when results say what remains of the run; when_clamped: also always in the last quarter",
+  ),
+  output_budget_bytes: bytes(16_000, "output shown by one exec or wait; the middle is elided beyond it"),
+  output_head_share: {
+    kind: "amount",
+    unit: "share",
+    default: 0.5,
+    range: [0, 1],
+    whole: false,
+    optional: false,
+    says: "how much of the output shown is its beginning; the rest is its end",
+  } as Amount & { readonly default: number; readonly optional: false },
+  output_retained_bytes: bytes(2_097_152, "output of one process kept in memory by the simulated world"),
+  read_output_limit_bytes: bytes(33_000, "most that one read_output returns"),
+} as const;
+
+type Table = typeof settingsTable;
+
+export type SettingKey = keyof Table;
+
+/** A setting as a policy holds it: lengths in milliseconds, `none` as null. */
+type Held<S> = S extends Flag
+  ? boolean
+  : S extends Choice<infer Word>
+    ? Word
+    : S extends Slice
+      ? Duration | "auto" | "model_cadence" | null
+      : S extends Length<number | "none">
+        ? S extends { readonly optional: false }
+          ? Duration
+          : Duration | null
+        : S extends { readonly optional: false }
+          ? number
+          : number | null;
+
+/** A setting as it stands on paper: lengths in seconds, `none` spelled out. */
+type Written<S> = S extends Flag
+  ? boolean
+  : S extends Choice<infer Word>
+    ? Word
+    : S extends Slice
+      ? number | "auto" | "none" | "model_cadence"
+      : S extends { readonly optional: false }
+        ? number
+        : number | "none";
+
+/** A policy's settings. Every length is in whole milliseconds; `null` means: this bound does not apply. */
+export type Settings = { readonly [Key in SettingKey as Inside<Key>]: Held<Table[Key]> };
+
+/** Settings as files spell them, in seconds; what is missing is the default. */
+export type WrittenSettings = { readonly [Key in SettingKey]?: Written<Table[Key]> };
+
+export const settingKeys = Object.keys(settingsTable) as readonly SettingKey[];
+
+/** The inside name of a wire key. */
+export function insideName<Key extends SettingKey>(key: Key): Inside<Key> {
+  const stem = key.endsWith("_seconds") ? key.slice(0, -"_seconds".length) : key;
+  return stem.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) as Inside<Key>;
+}
+
+/** Every setting at its default, as on paper. */
+export const writtenDefaults = Object.fromEntries(
+  settingKeys.map((key) => [key, settingsTable[key].default]),
+) as Required<WrittenSettings>;
+
+/**
+ * Settings made of layers, later ones winning key by key.
+ *
+ * The two ways to give a reserve exclude each other, so a layer that names one silences the other in
+ * the layers below it. Values are taken as checked: see `settingFault` and `settingsFaults`.
+ */
+export function settingsOf(...layers: readonly WrittenSettings[]): Settings {
+  const written: Record<string, unknown> = { ...writtenDefaults };
+  for (const layer of layers) {
+    const { finalization_reserve_seconds: fixed, finalization_reserve_fraction: share } = layer;
+    if (fixed !== undefined && share === undefined) written["finalization_reserve_fraction"] = "none";
+    if (share !== undefined && share !== "none" && fixed === undefined)
+      written["finalization_reserve_seconds"] = "none";
+    Object.assign(written, layer);
+  }
+  return Object.fromEntries(
+    settingKeys.map((key) => [insideName(key), held(settingsTable[key], written[key])]),
+  ) as unknown as Settings;
+}
+
+function held(setting: Setting, value: unknown): unknown {
+  if (value === "none") return null;
+  const isLength = setting.kind === "length" || setting.kind === "slice";
+  return isLength && typeof value === "number" ? seconds(value) : value;
+}
+
+/** Settings back on paper, complete and in the table's order. */
+export function written(settings: Settings): Required<WrittenSettings> {
+  return Object.fromEntries(
+    settingKeys.map((key) => {
+      const value = settings[insideName(key)] as unknown;
+      const { kind } = settingsTable[key];
+      if (value === null) return [key, "none"];
+      return [key, (kind === "length" || kind === "slice") && typeof value === "number" ? value / 1_000 : value];
+    }),
+  ) as unknown as Required<WrittenSettings>;
+}
+
+/** What may be written for a setting, in words. */
+export function expected(setting: Setting): string {
+  switch (setting.kind) {
+    case "flag":
+      return "true or false";
+    case "choice":
+      return setting.words.join(" or ");
+    case "slice":
+      return `a length of time in seconds (more than 0), or ${setting.words.join(", ")}`;
+    case "length": {
+      const [low, high] = setting.range;
+      const range = high >= LONGEST_SECONDS ? `${low} or more` : `${low} to ${high}`;
+      return `a length of time in seconds, ${range}${setting.optional ? ", or none" : ""}`;
+    }
+    case "amount": {
+      const [low, high] = setting.range;
+      const what = setting.unit === "share" ? "a share" : "a whole number of bytes";
+      return `${what}, ${low} to ${high}${setting.optional ? ", or none" : ""}`;
+    }
+  }
+}
+
+/** What is wrong with one written value: null, or what was expected instead. */
+export function settingFault(key: SettingKey, value: unknown): string | null {
+  const setting: Setting = settingsTable[key];
+  return fits(setting, value) ? null : expected(setting);
+}
+
+function fits(setting: Setting, value: unknown): boolean {
+  switch (setting.kind) {
+    case "flag":
+      return typeof value === "boolean";
+    case "choice":
+      return setting.words.some((word) => word === value);
+    case "slice":
+      return setting.words.some((word) => word === value) || inRange(value, setting.range);
+    case "length":
+      return (setting.optional && value === "none") || inRange(value, setting.range);
+    case "amount":
+      if (setting.optional && value === "none") return true;
+      return inRange(value, setting.range) && (!setting.whole || Number.isInteger(value));
+  }
+}
+
+function inRange(value: unknown, [low, high]: readonly [number, number]): boolean {
+  return typeof value === "number" && value >= low && value <= high;
+}
+
+export interface SettingsFault {
+  readonly key: SettingKey;
+  /** Found and expected, in one sentence that follows the key's name. */
+  readonly says: string;
+}
+
+/** Faults of values that are fine one by one and impossible together. `layer` is what one file says. */
+export function settingsFaults(layer: WrittenSettings, whole: Required<WrittenSettings>): readonly SettingsFault[] {
+  const faults: SettingsFault[] = [];
+  const fixed = layer.finalization_reserve_seconds;
+  const share = layer.finalization_reserve_fraction;
+  if (fixed !== undefined && fixed !== "none" && share !== undefined && share !== "none") {
+    faults.push({
+      key: "finalization_reserve_fraction",
+      says: `is ${share} beside finalization_reserve_seconds ${fixed}: a reserve is a length or a share, give one`,
+    });
+  }
+  const { max_hold_seconds: hold, foreground_total_yield_seconds: total, foreground_idle_yield_seconds: idle } = whole;
+  const initial = total === "none" ? idle : total;
+  if (hold !== "none" && (initial === "none" || hold < initial)) {
+    faults.push({
+      key: "max_hold_seconds",
+      says: `is ${hold}: it must be at least foreground_total_yield_seconds (${initial}), so that no initial hold is cut`,
+    });
+  }
+  const { finalization_reserve_min_seconds: least, finalization_reserve_max_seconds: most } = whole;
+  if (least > most) {
+    faults.push({
+      key: "finalization_reserve_min_seconds",
+      says: `is ${least}: it must not exceed finalization_reserve_max_seconds (${most})`,
+    });
+  }
+  const { hard_timeout_default_seconds: usual, hard_timeout_max_seconds: longest } = whole;
+  if (usual !== "none" && longest !== "none" && usual > longest) {
+    faults.push({
+      key: "hard_timeout_default_seconds",
+      says: `is ${usual}: it must not exceed hard_timeout_max_seconds (${longest})`,
+    });
+  }
+  return faults;
+}
+
+/** The settings as shipped, before any file has said anything. */
+export const shipped: Settings = settingsOf();

@@ -1,0 +1,242 @@
+/** What is written down of an experiment: one definition for each table, its columns with unit and meaning. */
+import { KINDS, SIGNALS } from "../agent/effects.ts";
+import { ACTIONS, AUTO_AWAIT_OUTCOMES, EVENT_NAMES } from "../agent/events.ts";
+import { PROCESS_STATUSES } from "../agent/processes.ts";
+import { AUTO_AWAIT_REASONS, WAIT_REASONS } from "../policy/hold.ts";
+import { HARD_TIMEOUT_REASONS } from "../policy/timeout.ts";
+import { big, flag, listOf, oneOf, orNull, real, seconds, table, text, whole } from "./table.ts";
+
+/** Grows when a column changes its meaning; a report refuses a file of another version. */
+export const SCHEMA_VERSION = 1;
+
+export const OUTCOMES = ["submitted", "partial", "outer_timeout", "gave_up"] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** How a call ended; two words more than a process has. */
+const CALL_STATUSES = [...PROCESS_STATUSES, "cut_off", "refused"] as const;
+
+export const experiments = table(
+  "experiments",
+  "one row for each execution of a panel; the only table outside the digest",
+  {
+    experiment_id: text("derived from the digest of every input and the seed"),
+    schema_version: whole("version of these tables"),
+    panel: text("name of the panel"),
+    question: text("what the panel was written to answer"),
+    input_digest: text("SHA-256 over every file the panel resolves to, and every override"),
+    inputs: text("each input file with its own SHA-256, as JSON"),
+    seed: big("of every draw"),
+    replicates: whole("how many whole repetitions of the panel, each in a world of its own"),
+    concurrency_per_arm: whole("slots of each arm in a world"),
+    cut_grace_seconds: seconds("how long a slot stays taken after its trial was cut off"),
+    detail: text("how fine the telemetry is: trials, calls or events"),
+    population: flag("whether the tasks are redrawn in each replicate; otherwise scenarios are listed"),
+    tasks: whole("trials of one arm in one replicate"),
+    declared_factors: text("what arms may differ in, as JSON"),
+    crossed: flag("whether the factors are crossed; otherwise they vary together"),
+    hypotheses: text("as declared in the panel, as JSON"),
+    caveats: text("what the panel says of its own limits, as JSON"),
+    overrides: text("settings changed on the command line, as JSON"),
+    versions: text("of the engine, Node.js, DuckDB and the tables, as JSON"),
+    git: text("commit and whether the checkout had changes, as JSON; null where there is no checkout"),
+    host: text("kind of machine, as JSON"),
+    command: text("the command line that made this"),
+    started_at: text("wall clock, ISO 8601"),
+    finished_at: orNull(text("wall clock, ISO 8601; null while it runs, or if it never finished")),
+  },
+);
+
+export const arms = table("arms", "one row for each arm, in the panel's order", {
+  position: whole("its place in the panel, from 1"),
+  arm: oneOf("arm", "name of the arm"),
+  says: text("what the arm is, in a sentence"),
+  policy: text("name of its policy"),
+  profile: text("name of its profile"),
+  budget: text("what its policy is told: untold, told, or a length of its own"),
+  settings: text("the resolved policy in full, as JSON, lengths in seconds"),
+  habits: text("the resolved profile in full, as JSON, lengths in milliseconds"),
+  factors: text("its level of each declared factor, as JSON"),
+});
+
+export const published = table("published", "one row for each published figure that the panel names", {
+  arm: oneOf("arm", "the arm that stands for the published system"),
+  against: orNull(oneOf("arm", "the value is the relative change against this arm; null: an absolute value")),
+  measure: text("what was measured"),
+  low: real("the published value, or the low end of the published range"),
+  high: real("the published value, or the high end of the published range"),
+  source: text("where it was published"),
+});
+
+export const worlds = table("worlds", "one row for each replicate: a world of its own, committed with all its rows", {
+  replicate: whole("which repetition of the panel, from 1"),
+  digest: text("of all rows of this world: count and sum modulo 2^64 of row hashes, table by table"),
+  rows: big("rows of this world in all other tables"),
+  delivered_events: big("entries popped from the queue and delivered"),
+  ended_seconds: seconds("when the last trial had ended, in the world's time"),
+  first_queue_empty_seconds: seconds("when the first arm had no more trials to start, in the world's time"),
+  mean_concurrency: text("slots taken until then on average, by arm, as JSON"),
+  concurrency_gap: real("largest relative difference of those averages between two arms"),
+  occupancy: text("slots taken over the world's time, by arm, as JSON: [second, slots] at each change"),
+});
+
+export const trials = table("trials", "one row for each trial: one agent on one scenario under one arm with one seed", {
+  trial_id: whole("unique in the experiment"),
+  experiment_id: oneOf("experiment", "the experiment it belongs to"),
+  arm: oneOf("arm", "the arm it ran under"),
+  scenario: oneOf("scenario", "the situation it was put in"),
+  kind: oneOf(KINDS, "the gravest kind of command drawn"),
+  replicate: whole("the world it ran in"),
+  pair_key: whole("the same for the trials of one scenario and replicate under every arm"),
+  started_seconds: seconds("when it began, in the world's time"),
+  ended_seconds: seconds("when it ended, in the world's time"),
+  duration_seconds: seconds("from its beginning to its end"),
+  outcome: oneOf(OUTCOMES, "how it ended"),
+  outer_timeout: flag("whether the outer harness cut it off"),
+  reward: orNull(real("0 to 1, as the scenario grades it; null if it was not graded")),
+  tests_passed: whole("tests that pass in what is credited"),
+  tests_total: whole("tests that the grader runs"),
+  finalized: flag("whether it was submitted before the limit"),
+  committed: flag("whether a commit was made before the limit"),
+  tool_calls: whole("calls of any tool"),
+  provider_calls: whole("model requests: one for each tool call, commit and submission"),
+  total_foreground_auto_await_seconds: seconds("held by auto-await after the initial hold, over all calls"),
+  auto_await_cap_crossings: whole("calls handed back at the configured cap"),
+  budget_clamped_auto_await_count: whole("calls handed back earlier because of the budget"),
+  total_process_wait_seconds: seconds("held by waits, over all calls"),
+  budget_clamped_process_wait_count: whole("waits that the budget shortened"),
+  wait_slice_count: whole("waits that the slice shortened"),
+  time_entered_finalization_reserve: orNull(
+    seconds("when the clock passed the start of the reserve; null if it never did, or no budget was told"),
+  ),
+  model_seconds: seconds("time ledger: the model at work"),
+  initial_hold_seconds: seconds("time ledger: held before the initial boundary"),
+  auto_await_seconds: seconds("time ledger: held by auto-await"),
+  hard_hold_seconds: seconds("time ledger: held under a hard timeout"),
+  process_wait_seconds: seconds("time ledger: held by waits"),
+  other_tool_seconds: seconds("time ledger: starting, stopping, looking and reading"),
+  calls_returned_running: whole("foreground calls that came back with a live process"),
+  wait_actions: whole("wait and status calls"),
+  uses_process_tool: flag("whether it made any process call"),
+  low_information_waits: whole("waits that came back running with nothing new"),
+  longest_control_gap_seconds: seconds("longest stretch of one call without control; 0 for a trial without calls"),
+  held_on_unfinished_seconds: seconds("held on processes that never came to their own end"),
+  held_in_reserve_seconds: seconds(
+    "held by auto-await or waits inside the reserve (untold: inside the outer limit less the reserve setting)",
+  ),
+  initial_held_in_reserve_seconds: seconds("held before an initial boundary inside the reserve"),
+  hard_held_in_reserve_seconds: seconds("held under a hard timeout inside the reserve"),
+  reserve_used_seconds: seconds("of the trial, how much lay inside the reserve"),
+  first_budget_signal_seconds: orNull(
+    seconds("when a result first spoke of the run's budget, since the trial's start; null if none did"),
+  ),
+  processes_stopped: whole("processes ended by a stop or a limit"),
+  processes_left_running: whole("processes still alive when the trial ended"),
+  realised_concurrency: real("slots of its arm taken while it ran, on average"),
+});
+
+export const shellInvocations = table(
+  "shell_invocations",
+  "one row for each command that the model ran, foreground or background",
+  {
+    trial_id: whole("the trial it belongs to"),
+    call_index: whole("which tool call of the trial, from 1"),
+    process_id: orNull(whole("the process it started; null if it was refused")),
+    command: oneOf("command", "the command line"),
+    kind: orNull(oneOf(KINDS, "what kind of command it turned out to be; null where nobody knows")),
+    background: flag("whether it was started in the background"),
+    called_seconds: seconds("when the call was made"),
+    returned_seconds: orNull(seconds("when control returned; null if the harness cut it off")),
+    foreground_initial_yield_seconds: orNull(
+      seconds("from the start to the end of the initial hold; null if the command did not outlive it"),
+    ),
+    initial_yield_reason: orNull(oneOf(["idle", "total"], "which boundary ended the initial hold; null if none did")),
+    configured_auto_await_cap_seconds: orNull(seconds("as configured, from the command's start; null: no cap")),
+    effective_auto_await_cap_seconds: orNull(
+      seconds("what the budget left of the cap; null if auto-await was not asked for, or nothing bounds it"),
+    ),
+    foreground_auto_await_elapsed_seconds: orNull(
+      seconds("held after the initial boundary; null if it was not reached"),
+    ),
+    auto_await_outcome: orNull(oneOf(AUTO_AWAIT_OUTCOMES, "how auto-await ended; null for calls it has no part in")),
+    auto_await_clamp_reasons: orNull(
+      listOf(AUTO_AWAIT_REASONS, "every bound that shortened it; null if it was not asked for"),
+    ),
+    hard_timeout_seconds: orNull(seconds("hard timeout in force; null: none")),
+    hard_timeout_clamp_reasons: orNull(
+      listOf(HARD_TIMEOUT_REASONS, "every bound that shortened the hard timeout; null: none"),
+    ),
+    remaining_run_seconds_before: orNull(seconds("left of the run as the call was made; null when no budget was told")),
+    remaining_run_seconds_after: orNull(
+      seconds("left of the run as it returned; null when no budget was told or the call was cut off"),
+    ),
+    returned_running: flag("whether a foreground call handed back a live process"),
+    time_to_first_control_seconds: orNull(
+      seconds("from the call until the model had control again; null (censored) if the harness cut it off"),
+    ),
+    exit_code: orNull(whole("of the command, as the call returned; null while it ran or if a signal ended it")),
+    signal: orNull(oneOf(SIGNALS, "the signal that ended the command, as the call returned; null if none did")),
+    status: oneOf(CALL_STATUSES, "of the process as the call returned, or how the call itself failed"),
+  },
+);
+
+export const processWaits = table(
+  "process_waits",
+  "one row for each process call: wait, status, stop, list, read_output",
+  {
+    trial_id: whole("the trial it belongs to"),
+    call_index: whole("which tool call of the trial, from 1"),
+    process_id: orNull(whole("the process it is about; null if it is about none")),
+    action: oneOf(ACTIONS, "what was asked"),
+    called_seconds: seconds("when the call was made"),
+    returned_seconds: orNull(seconds("when control returned; null if the harness cut it off")),
+    requested_wait_seconds: orNull(seconds("as the model named it, else the default; null unless it is a wait")),
+    effective_wait_seconds: orNull(
+      seconds("as the policy granted; 0 inside the finalization reserve; null unless it is a wait that was granted"),
+    ),
+    actual_wait_seconds: orNull(
+      seconds(
+        "as it came out: shorter than granted when the process ended first or the harness cut it; null unless it is a wait",
+      ),
+    ),
+    wait_clamped: orNull(flag("whether less was granted than asked; null unless it is a wait that was granted")),
+    wait_clamp_reasons: orNull(
+      listOf(WAIT_REASONS, "every bound that shortened it; null unless it is a wait that was granted"),
+    ),
+    wait_raised: orNull(flag("whether the request was raised to the floor; null unless it is a wait")),
+    wait_defaulted: orNull(flag("whether the model named no length; null unless it is a wait")),
+    process_status_after_wait: oneOf(
+      CALL_STATUSES,
+      "of the process as the call returned, or how the call itself failed",
+    ),
+    remaining_run_seconds_before: orNull(seconds("left of the run as the call was made; null when no budget was told")),
+    remaining_run_seconds_after: orNull(
+      seconds("left of the run as it returned; null when no budget was told or the call was cut off"),
+    ),
+    low_information: flag("whether it is a wait that came back running with nothing new"),
+    guided: flag("whether the result carried guidance to finish"),
+  },
+);
+
+export const events = table(
+  "events",
+  "one row for each event of a trial, with its journal line; exhibits stand here only",
+  {
+    trial_id: orNull(whole("the trial it belongs to; null for an exhibit")),
+    exhibit: orNull(
+      oneOf("scenario", "the scenario that the report shows as an exhibit; null for a trial of the panel"),
+    ),
+    arm: oneOf("arm", "the arm it ran under"),
+    seed: big("of its draws"),
+    replicate: whole("the world it ran in"),
+    event_index: whole("its place in the trial, from 0"),
+    at_seconds: seconds("when it happened"),
+    event: oneOf(EVENT_NAMES, "what happened"),
+    call_index: orNull(whole("the tool call it belongs to; null if to none")),
+    process_id: orNull(whole("the process it is about; null if about none")),
+    until_seconds: orNull(seconds("until when a hold was granted; null if none was, or without end")),
+    journal: orNull(text("the line a person reads; null where a journal has none")),
+  },
+);
+
+/** In the order they are made and read. */
+export const TABLES = [experiments, arms, published, worlds, trials, shellInvocations, processWaits, events] as const;

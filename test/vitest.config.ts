@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  root: new URL("..", import.meta.url).pathname,
+  test: {
+    include: ["test/**/*.test.ts"],
+    testTimeout: 60_000,
+    reporters: ["default", "./test/reporter.ts"],
+    setupFiles: ["./test/setup.ts"],
+    env: { NO_COLOR: "1" },
+  },
+});
