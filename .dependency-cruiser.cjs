@@ -8,7 +8,7 @@ const rooms = {
   experiment: ["scenario", "world", "agent", "policy", "random"],
   telemetry: ["agent", "policy", "random"],
   stats: ["random"],
-  report: ["telemetry", "stats"],
+  report: ["telemetry", "stats", "random"],
 };
 const place = (room) => (room === "random" ? "^src/random\\.ts$" : `^src/${room}/`);
 

@@ -1,9 +1,9 @@
 /**
  * Luck, keyed by what it is for.
  *
- * A draw depends on its key and on nothing else: not on what was drawn before it, not on who asks. Two trials whose keys
- * agree meet the same luck, however differently they went so far, so that what is left between them is the difference
- * under study. A generator with a state cannot promise that: one draw more shifts all that follow.
+ * A draw depends on its key and on nothing else: not on what was drawn before it, not on who asks. Two trials whose
+ * keys agree meet the same luck, however differently they went so far, so that what is left between them is the
+ * difference under study. A generator with a state cannot promise that: one draw more shifts all that follow.
  *
  * A key is 64 bits in two lanes, narrowed part by part and turned into uniforms by one permutation of 64 bits. It is a
  * permutation so that two whole numbers within one key can never share a key, whatever their values.

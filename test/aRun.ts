@@ -1,16 +1,25 @@
 /** The ordinary trial, for tests: whatever a test does not name is as shipped. */
+import { type Agent, type Command, CutOff, type Passed, type ProcessId } from "../src/agent/effects.ts";
 import type { TrialEvent } from "../src/agent/events.ts";
 import { journal } from "../src/agent/journal.ts";
 import type { Profile } from "../src/agent/model.ts";
 import type { Plan } from "../src/agent/plan.ts";
+import {
+  type ExecResult,
+  type ListResult,
+  type ProcessResult,
+  type Returned,
+  Shell,
+  type WaitResult,
+} from "../src/agent/shell.ts";
 import { trial } from "../src/agent/trial.ts";
-import type { ToldBudget } from "../src/policy/budget.ts";
+import { reserveBegins, runBudget, type ToldBudget } from "../src/policy/budget.ts";
 import { settingsOf, type WrittenSettings } from "../src/policy/settings.ts";
-import { type Instant, seconds } from "../src/policy/time.ts";
+import { after, beginning, type Instant, moment, seconds } from "../src/policy/time.ts";
 import { keyed } from "../src/random.ts";
 import type { KernelOptions } from "../src/world/kernel.ts";
 import { type Output, type Phase, type ScriptSpec, SILENT, scripted } from "../src/world/script.ts";
-import { simulate } from "../src/world/simulated.ts";
+import { type EndedTrial, type Entrant, simulate } from "../src/world/simulated.ts";
 
 export interface RunSpec {
   readonly settings?: WrittenSettings;
@@ -37,7 +46,7 @@ export const patient: Profile = {
   inTheReserve: "stop_and_go_on",
 };
 
-export function told(spec: RunSpec): ToldBudget | null {
+export function told(spec: Pick<RunSpec, "told" | "reserve">): ToldBudget | null {
   if (spec.told === undefined) return null;
   return {
     runBudget: seconds(spec.told),
@@ -45,45 +54,160 @@ export function told(spec: RunSpec): ToldBudget | null {
   };
 }
 
-/** One trial in a world of its own. */
-export function aRun(spec: RunSpec): readonly TrialEvent[] {
-  let events: readonly TrialEvent[] = [];
-  simulate({
-    first: 0,
-    cutGrace: seconds(10),
-    ...(spec.kernel === undefined ? {} : { kernel: spec.kernel }),
-    lanes: [
-      {
-        slots: 1,
-        entrants: [
-          {
-            outerLimit: seconds(spec.outerLimit ?? 5_400),
-            cancels: (spec.cancels ?? []).map((at) => seconds(at) as number as Instant),
-            begin: (record) =>
-              trial(
-                {
-                  plan: spec.plan,
-                  profile: { ...patient, ...spec.profile },
-                  settings: settingsOf(spec.settings ?? {}),
-                  told: told(spec),
-                  outerLimit: seconds(spec.outerLimit ?? 5_400),
-                  luck: keyed,
-                  key: keyed.seeded(1),
-                },
-                record,
-              ),
-            ended: (ended) => {
-              events = ended.events;
-            },
-          },
-        ],
-      },
-    ],
-  });
-  return events;
+/** What enters a world, wherever its end is to be told. */
+export type Candidate = Omit<Entrant, "ended">;
+
+/** The trial that a spec describes. It may enter any number of worlds. */
+export function candidate(spec: RunSpec): Candidate {
+  const outerLimit = seconds(spec.outerLimit ?? 5_400);
+  return {
+    outerLimit,
+    cancels: cancelsOf(spec),
+    begin: (record) =>
+      trial(
+        {
+          plan: spec.plan,
+          profile: { ...patient, ...spec.profile },
+          settings: settingsOf(spec.settings ?? {}),
+          told: told(spec),
+          outerLimit,
+          luck: keyed,
+          key: keyed.seeded(1),
+        },
+        record,
+      ),
+  };
 }
 
+/** One trial in a simulated world of its own. */
+export function alone(candidate: Candidate, kernel: KernelOptions = {}): EndedTrial {
+  let ended: EndedTrial | null = null;
+  const entrant: Entrant = {
+    ...candidate,
+    ended: (trial) => {
+      ended = trial;
+    },
+  };
+  simulate({ first: 0, cutGrace: seconds(10), kernel, lanes: [{ slots: 1, entrants: [entrant] }] });
+  if (ended === null) throw new Error("the trial did not end");
+  return ended;
+}
+
+/** The events of one trial in a world of its own. */
+export const aRun = (spec: RunSpec): readonly TrialEvent[] => alone(candidate(spec), spec.kernel).events;
+
 export const journalOf = (spec: RunSpec): string[] => journal(aRun(spec));
+
+/** Tool calls made by a test's own hand, one after the other, in place of a plan and a model. */
+export class Hands {
+  readonly shell: Shell;
+  now: Instant = beginning;
+
+  constructor(shell: Shell) {
+    this.shell = shell;
+  }
+
+  *exec(
+    command: Command,
+    { background = false, timeout }: { readonly background?: boolean; readonly timeout?: number } = {},
+  ): Agent<Returned<ExecResult>> {
+    const call = { command, background, timeout: timeout === undefined ? null : seconds(timeout) };
+    return this.#back(yield* this.shell.exec(call, this.now));
+  }
+
+  /** @param length in seconds; left out: none named */
+  *wait(process: number, length?: number): Agent<Returned<WaitResult>> {
+    const asked = length === undefined ? null : seconds(length);
+    return this.#back(yield* this.shell.wait(process as ProcessId, asked, this.now));
+  }
+
+  *status(process: number): Agent<Returned<ProcessResult>> {
+    return this.#back(yield* this.shell.status(process as ProcessId, this.now));
+  }
+
+  *stop(process: number): Agent<Returned<ProcessResult>> {
+    return this.#back(yield* this.shell.stop(process as ProcessId, this.now));
+  }
+
+  *read(process: number, offset: number, limit: number | null = null): Agent<Returned<ProcessResult>> {
+    return this.#back(yield* this.shell.readOutput(process as ProcessId, offset, limit, this.now));
+  }
+
+  *list(): Agent<Returned<ListResult>> {
+    return this.#back(yield* this.shell.list(this.now));
+  }
+
+  /** Seconds go by. */
+  *pass(length: number): Agent<void> {
+    this.now = ((yield { effect: "pass", until: after(this.now, seconds(length)) }) as Passed).at;
+  }
+
+  #back<Result>(returned: Returned<Result>): Returned<Result> {
+    this.now = returned.at;
+    return returned;
+  }
+}
+
+/** What a call that was carried out came to. */
+export function result<Result>(returned: Returned<Result>): Result {
+  if ("refused" in returned) throw new Error(`refused: ${returned.refused}`);
+  return returned.result;
+}
+
+/** Why a call was not carried out. */
+export function refusal(returned: Returned<unknown>): string {
+  if ("result" in returned) throw new Error("the call was carried out");
+  return returned.refused;
+}
+
+export interface SessionSpec extends Omit<RunSpec, "plan" | "profile"> {
+  /** Seconds. */
+  readonly cadence?: number;
+}
+
+/** A trial whose calls a test makes itself: `work` in place of a plan. It has submitted once that is done. */
+export function session(spec: SessionSpec, work: (hands: Hands) => Agent<void>): Candidate {
+  const outerLimit = seconds(spec.outerLimit ?? 5_400);
+  return {
+    outerLimit,
+    cancels: cancelsOf(spec),
+    *begin(record) {
+      const settings = settingsOf(spec.settings ?? {});
+      const saying = told(spec);
+      const budget = saying === null ? null : runBudget(saying, settings);
+      const harness = runBudget({ runBudget: outerLimit }, settings);
+      record({
+        event: "trial_began",
+        at: beginning,
+        budget,
+        outerLimit,
+        reserveBegins: reserveBegins(budget ?? harness),
+      });
+      const cadence = spec.cadence === undefined ? null : seconds(spec.cadence);
+      const hands = new Hands(new Shell({ settings, budget, cadence, record }));
+      try {
+        yield* work(hands);
+        record({ event: "submitted", at: hands.now, partial: false });
+      } catch (thrown) {
+        if (!(thrown instanceof CutOff)) throw thrown;
+        record({ event: "cut_off", at: thrown.at });
+      }
+    },
+  };
+}
+
+/** What `work` brings back from a session in a world of its own; it must come to its end there. */
+export function inSession<Value>(spec: SessionSpec, work: (hands: Hands) => Agent<Value>): Value {
+  let value: { readonly is: Value } | null = null;
+  const whole = session(spec, function* (hands) {
+    value = { is: yield* work(hands) };
+  });
+  alone(whole, spec.kernel);
+  if (value === null) throw new Error("the session was cut off");
+  return (value as { readonly is: Value }).is;
+}
+
+const cancelsOf = ({ cancels = [] }: SessionSpec): Instant[] => cancels.map((at) => moment(seconds(at)));
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

@@ -1,8 +1,8 @@
 /**
  * Philox4x32-10 behind the interface of our own draws: the cross-check of src/random.ts.
  *
- * Salmon, Moraes, Dror, Shaw, *Parallel Random Numbers: As Easy as 1, 2, 3*, SC 2011. Published, studied, and about
- * ten times slower than ours in JavaScript, which has no 64-bit product.
+ * Salmon, Moraes, Dror, Shaw, *Parallel Random Numbers: As Easy as 1, 2, 3*, SC 2011. Published, studied, and
+ * several times slower than ours in JavaScript, which has no 64-bit product.
  */
 import { type Draws, fraction, type Key, upperLane } from "../src/random.ts";
 

@@ -6,6 +6,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     testTimeout: 60_000,
     reporters: ["default", "./test/reporter.ts"],
+    globalSetup: ["./test/globalSetup.ts"],
     setupFiles: ["./test/setup.ts"],
     env: { NO_COLOR: "1" },
   },

@@ -8,7 +8,7 @@
 import type { Instant } from "../policy/time.ts";
 import type { Command, Test } from "./effects.ts";
 import type { TrialEvent } from "./events.ts";
-import { type Grading, namedTests, type Plan } from "./plan.ts";
+import { type Grading, namesTests, type Plan } from "./plan.ts";
 
 export interface Grade {
   readonly reward: number;
@@ -33,7 +33,7 @@ function creditedTests(events: readonly TrialEvent[], plan: Plan, { credit, test
     } else if (event.event === "committed" && credit !== "submitted") credited ??= event.at;
     if (credit === "worktree" && (event.event === "cut_off" || event.event === "gave_up")) credited = event.at;
   }
-  if (namedTests(plan).size > 0) return credited === null ? 0 : passing(events, lastCommit(events, credit, credited));
+  if (namesTests(plan)) return credited === null ? 0 : passing(events, lastCommit(events, credit, credited));
   const earnedAll = events.some(
     ({ event }) => event === "submitted" || (credit !== "submitted" && event === "committed"),
   );

@@ -30,12 +30,11 @@ export function nothingNew(cursor: number): Shown {
  */
 export function* showUnread(process: ProcessId, cursor: number, written: number, settings: Settings): Agent<Shown> {
   const { outputBudgetBytes: budget, outputHeadShare: share } = settings;
-  if (written - cursor <= budget) {
-    const all = (yield { effect: "read", process, from: cursor, limit: written - cursor }) as Read;
-    return { text: decode(all.bytes), from: all.from, next: written, complete: all.complete, marks: all.marks };
-  }
+  if (written - cursor <= budget) return yield* showAll(process, cursor, written);
   const headLimit = Math.floor(budget * share);
   const head = (yield { effect: "read", process, from: cursor, limit: headLimit }) as Read;
+  // Where the beginning is no longer kept, what remains may fit after all.
+  if (written - head.from <= budget) return yield* showAll(process, head.from, written);
   const tail = (yield {
     effect: "read",
     process,
@@ -53,6 +52,11 @@ export function* showUnread(process: ProcessId, cursor: number, written: number,
     complete: head.complete && tail.complete,
     marks: [...head.marks, ...tail.marks],
   };
+}
+
+function* showAll(process: ProcessId, from: number, written: number): Agent<Shown> {
+  const all = (yield { effect: "read", process, from, limit: written - from }) as Read;
+  return { text: decode(all.bytes), from: all.from, next: written, complete: all.complete, marks: all.marks };
 }
 
 /** A piece of output by explicit offset, cut back to whole characters. */

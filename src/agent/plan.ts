@@ -1,6 +1,6 @@
 /** The work of a trial, step by step. Whatever luck shaped it has been drawn before: a plan is certain. */
 import type { Duration } from "../policy/time.ts";
-import type { Command, Test } from "./effects.ts";
+import type { Command } from "./effects.ts";
 
 export type Step =
   | { readonly step: "think"; readonly length: Duration }
@@ -33,7 +33,8 @@ export interface Grading {
   readonly credit: (typeof CREDITS)[number];
 }
 
-/** The tests that a step of this plan earns by name. */
-export function namedTests(plan: Plan): ReadonlySet<Test> {
-  return new Set(plan.flatMap((step) => (step.step === "run" ? step.command.passes : [])));
+/** Whether any step of this plan earns tests by name. */
+export function namesTests(plan: Plan): boolean {
+  for (const step of plan) if (step.step === "run" && step.command.passes.length > 0) return true;
+  return false;
 }

@@ -43,34 +43,27 @@ export function processId(name: string): ProcessId | null {
 }
 
 export class Processes {
-  readonly #all: ManagedProcess[] = [];
+  /** By id; null from the moment an id is taken until its process has started. */
+  readonly #all: (ManagedProcess | null)[] = [];
 
-  /** The id that the next process will have. */
-  next(): ProcessId {
-    return (this.#all.length + 1) as ProcessId;
+  /** Takes the next id, before its process is started: calls may run side by side. */
+  reserve(): ProcessId {
+    return this.#all.push(null) as ProcessId;
   }
 
-  add(command: Command, startedAt: Instant, background: boolean): ManagedProcess {
-    const process: ManagedProcess = {
-      id: this.next(),
-      command,
-      startedAt,
-      background,
-      end: null,
-      status: "running",
-      cursor: 0,
-    };
-    this.#all.push(process);
+  add(id: ProcessId, command: Command, startedAt: Instant, background: boolean): ManagedProcess {
+    const process: ManagedProcess = { id, command, startedAt, background, end: null, status: "running", cursor: 0 };
+    this.#all[id - 1] = process;
     return process;
   }
 
   find(id: ProcessId): ManagedProcess | undefined {
-    return this.#all[id - 1];
+    return this.#all[id - 1] ?? undefined;
   }
 
-  /** In the order they were started. */
+  /** In the order of their ids. */
   list(): readonly ManagedProcess[] {
-    return this.#all;
+    return this.#all.filter((process) => process !== null);
   }
 }
 

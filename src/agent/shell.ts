@@ -95,6 +95,8 @@ export type Returned<Result> = Carried<Result> | Refused;
 
 export interface Carried<Result> {
   readonly result: Result;
+  /** Which process it is about; null if it is about none. */
+  readonly process: ProcessId | null;
   /** When control returned. */
   readonly at: Instant;
   readonly marks: readonly Mark[];
@@ -151,39 +153,35 @@ export class Shell {
   }
 
   /** Runs a command: in its own call for as long as the policy lets it be held. */
-  *exec({ command, background, timeout: requested }: ExecCall, now: Instant): Agent<Returned<ExecResult>> {
+  *exec(asked: ExecCall, now: Instant): Agent<Returned<ExecResult>> {
+    const { command, background, timeout: requested } = asked;
     this.#calls += 1;
     const call = this.#calls;
     const decision = hardTimeout({ requested, background, startedAt: now }, this.#settings, this.#budget);
-    const timeout = "refused" in decision ? null : decision.timeout;
-    const id = this.#processes.next();
-    this.#record({
-      event: "exec_called",
-      at: now,
-      call,
-      process: "refused" in decision ? null : id,
-      command,
-      background,
-      held: background ? "none" : timeout?.suppressesYield ? "hard" : "soft",
-      timeout: timeout === null ? null : timeout.length,
-      timeoutClampReasons: timeout === null ? NONE : timeout.clampReasons,
-      configuredCap: this.#settings.foregroundAutoAwaitMax,
-    });
-    if ("refused" in decision) return this.#refuse(call, now, decision.refused);
+    if ("refused" in decision) {
+      this.#execCalled(call, null, asked, null, now);
+      return this.#refuse(call, now, decision.refused);
+    }
+    const { timeout } = decision;
+    const id = this.#processes.reserve();
+    this.#execCalled(call, id, asked, timeout, now);
     const started = (yield {
       effect: "start",
       process: id,
       command,
       retain: this.#settings.outputRetainedBytes,
     }) as Passed;
-    const process = this.#processes.add(command, started.at, background);
+    const process = this.#processes.add(id, command, started.at, background);
     if (timeout !== null) yield this.#limit(process, timeout);
-    const held = background
-      ? yield* this.#look(process)
-      : timeout?.suppressesYield
-        ? yield* this.#hardHold(process, now)
-        : yield* this.#softHold(process, call, now);
-    return yield* this.#execReturns(process, call, timeout, held);
+    const first = (yield this.#firstHold(process, background, timeout, now)) as Held;
+    const outlived = first.end === null && first.why !== cancelled && !background && !timeout?.suppressesYield;
+    const held = outlived
+      ? yield* this.#outlived(process, call, now, first)
+      : { held: first, ...firstOutcome(first, background, timeout) };
+    const shown = this.#hasNews(process, held.held)
+      ? yield* showUnread(id, process.cursor, held.held.written, this.#settings)
+      : nothingNew(process.cursor);
+    return this.#execReturns(process, call, timeout, held, shown);
   }
 
   #limit(process: ManagedProcess, timeout: HardTimeout) {
@@ -191,41 +189,33 @@ export class Shell {
     return { effect: "limit", process: process.id, at, grace: this.#settings.killGrace } as const;
   }
 
-  /** How things stand, without a hold. */
-  *#look({ id, startedAt }: ManagedProcess): Agent<ForegroundHold> {
-    const held = (yield { effect: "hold", anyOf: [id], until: startedAt, quiet: null }) as Held;
-    return { held, outcome: null, reasons: NONE };
+  /**
+   * The first hold of a command: none in the background; under a hard timeout until it ends or is ended, or its client
+   * would give up; otherwise up to the initial boundary.
+   */
+  #firstHold({ id, startedAt }: ManagedProcess, background: boolean, timeout: HardTimeout | null, calledAt: Instant) {
+    const anyOf = [id] as const;
+    if (background) return { effect: "hold", anyOf, until: startedAt, quiet: null } as const;
+    const { maxHold, foregroundIdleYield: idle } = this.#settings;
+    if (timeout?.suppressesYield) {
+      return {
+        effect: "hold",
+        anyOf,
+        until: maxHold === null ? never : after(calledAt, maxHold),
+        quiet: null,
+      } as const;
+    }
+    const quiet = idle === null ? null : ({ length: idle, since: "start" } as const);
+    return { effect: "hold", anyOf, until: initialTotalBoundary(startedAt, this.#settings), quiet } as const;
   }
 
-  /** A command under a hard timeout is held until it ends or is ended, or its client would give up. */
-  *#hardHold({ id }: ManagedProcess, calledAt: Instant): Agent<ForegroundHold> {
-    const { maxHold } = this.#settings;
-    const until = maxHold === null ? never : after(calledAt, maxHold);
-    const held = (yield { effect: "hold", anyOf: [id], until, quiet: null }) as Held;
-    if (held.why === cancelled) return { held, outcome: cancelled, reasons: NONE };
-    return held.end === null
-      ? { held, outcome: null, reasons: ["client_call_limit"] }
-      : { held, outcome: null, reasons: NONE };
-  }
-
-  /** The initial hold, and auto-await after it. */
-  *#softHold(process: ManagedProcess, call: number, calledAt: Instant): Agent<ForegroundHold> {
+  /** A command that outlived its initial hold: auto-await, as far as the policy grants it. */
+  *#outlived(process: ManagedProcess, call: number, calledAt: Instant, first: Held): Agent<ForegroundHold> {
     const { id, startedAt } = process;
     const settings = this.#settings;
-    const idle = settings.foregroundIdleYield;
-    const first = (yield {
-      effect: "hold",
-      anyOf: [id],
-      until: initialTotalBoundary(startedAt, settings),
-      quiet: idle === null ? null : { length: idle, since: "start" },
-    }) as Held;
-    if (first.why === "exit") return { held: first, outcome: "not_needed", reasons: NONE };
-    if (first.why === cancelled) return { held: first, outcome: cancelled, reasons: NONE };
-
     const boundary = first.at;
     const stands = (held: Held): AtBoundary => ({ calledAt, startedAt, boundary, lastOutputAt: held.lastOutputAt });
     const granted = autoAwait(stands(first), settings, this.#budget);
-    const cap = effectiveCap(startedAt, settings, this.#budget);
     this.#record({
       event: "auto_await_granted",
       at: boundary,
@@ -233,33 +223,34 @@ export class Shell {
       process: id,
       startedAt,
       yieldReason: first.why === "quiet" ? "idle" : "total",
-      effectiveCap: cap,
+      effectiveCap: effectiveCap(startedAt, settings, this.#budget),
       until: granted.until,
       clampReasons: granted.clampReasons,
     });
-    const held = yield* this.#autoAwait(process, stands(first), granted);
+    const held = (yield this.#autoAwaitHold(id, stands(first), granted)) as Held;
     // Where output extends the cap each output was a new grant; the last one is the one that ended the hold.
     const last = extension(settings) === null ? granted : autoAwait(stands(held), settings, this.#budget);
+    const reasons = last.clampReasons;
     this.#autoAwaited += between(boundary, held.at);
-    if (held.why === cancelled) return { held, outcome: cancelled, reasons: last.clampReasons };
-    if (held.end !== null) return { held, outcome: "process_finished", reasons: last.clampReasons };
-    if (last.clampReasons.includes("remaining_run_budget")) this.#budgetClampedAutoAwaits += 1;
-    if (settings.foregroundAutoAwaitMax === nothing) return { held, outcome: "disabled", reasons: last.clampReasons };
-    if (last.clampReasons.length === 0) {
+    if (held.why === cancelled) return { held, outcome: cancelled, reasons };
+    if (held.end !== null) return { held, outcome: "process_finished", reasons };
+    if (reasons.includes("remaining_run_budget")) this.#budgetClampedAutoAwaits += 1;
+    if (settings.foregroundAutoAwaitMax === nothing) return { held, outcome: "disabled", reasons };
+    if (reasons.length === 0) {
       this.#capCrossings += 1;
       if (settings.foregroundAtCap === "kill") return yield* this.#killAtCap(process, held);
     }
-    return { held, outcome: "cap_reached", reasons: last.clampReasons };
+    return { held, outcome: "cap_reached", reasons };
   }
 
-  *#autoAwait({ id }: ManagedProcess, stands: AtBoundary, granted: Hold<AutoAwaitReason>): Agent<Held> {
+  #autoAwaitHold(id: ProcessId, stands: AtBoundary, granted: Hold<AutoAwaitReason>) {
     const extended = extension(this.#settings);
-    return (yield {
+    return {
       effect: "hold",
       anyOf: [id],
       until: extended === null ? granted.until : farthestGrant(stands, this.#settings, this.#budget),
-      quiet: extended === null ? null : { length: extended, since: "start" },
-    }) as Held;
+      quiet: extended === null ? null : ({ length: extended, since: "start" } as const),
+    } as const;
   }
 
   /** Only the configured cap kills; a hold that the budget shortened has returned before this. */
@@ -271,13 +262,13 @@ export class Shell {
     return { held: { ...held, at: stopped.at, end, written: now.written }, outcome: "terminated", reasons: NONE };
   }
 
-  *#execReturns(
+  #execReturns(
     process: ManagedProcess,
     call: number,
     timeout: HardTimeout | null,
     { held, outcome, reasons }: ForegroundHold,
-  ): Agent<Returned<ExecResult>> {
-    const shown = yield* this.#show(process, held);
+    shown: Shown,
+  ): Returned<ExecResult> {
     const clampReasons: readonly ClampReason[] =
       timeout === null || timeout.clampReasons.length === 0 ? reasons : [...timeout.clampReasons, ...reasons];
     const budget = this.#budgetFields(process, clampReasons, held.at);
@@ -299,10 +290,10 @@ export class Shell {
       output: shown.text,
       next_offset: shown.next,
       output_complete: shown.complete,
-      ...(timeout === null ? null : { hard_timeout_seconds: inSeconds(timeout.length) }),
-      ...budget,
     };
-    return { result, at: held.at, marks: shown.marks, freshOutput: fresh };
+    const limit = timeout === null ? null : { hard_timeout_seconds: inSeconds(timeout.length) };
+    const whole = limit === null && budget === null ? result : { ...result, ...limit, ...budget };
+    return { result: whole, process: process.id, at: held.at, marks: shown.marks, freshOutput: fresh };
   }
 
   /**
@@ -342,22 +333,32 @@ export class Shell {
     if (granted.clampReasons.includes("process_wait_slice")) this.#slices += 1;
     if (granted.clampReasons.includes("remaining_run_budget")) this.#budgetClampedWaits += 1;
 
-    const shown = yield* this.#show(process, held);
+    const shown = this.#hasNews(process, held)
+      ? yield* showUnread(process.id, process.cursor, held.written, this.#settings)
+      : nothingNew(process.cursor);
     const budget = this.#budgetFields(process, granted.clampReasons, held.at);
     const fresh = shown.next > process.cursor;
     process.cursor = shown.next;
     this.#returned(call, "wait", process, held.at, null, granted.clampReasons, fresh, budget);
     const result: WaitResult = {
-      ...this.#processFields(process, shown, held.at),
+      status: process.status,
+      process_id: processName(id),
+      exit_code: process.end === null ? null : process.end.code,
+      signal: process.end === null ? null : process.end.signal,
+      elapsed_seconds: elapsed(process, held.at),
       requested_wait_seconds: inSeconds(asked.requested),
       effective_wait_seconds: inSeconds(between(now, granted.until)),
       wait_clamped: granted.clampReasons.length > 0,
       clamp_reasons: granted.clampReasons,
       wait_raised: asked.raised,
       wait_defaulted: asked.defaulted,
-      ...budget,
+      output: shown.text,
+      offset: shown.from,
+      next_offset: shown.next,
+      output_complete: shown.complete,
     };
-    return { result, at: held.at, marks: shown.marks, freshOutput: fresh };
+    const whole = budget === null ? result : { ...result, ...budget };
+    return { result: whole, process: id, at: held.at, marks: shown.marks, freshOutput: fresh };
   }
 
   /** How a process stands now, with the output not yet shown. No hold. */
@@ -406,6 +407,7 @@ export class Shell {
     this.#returned(call, "read_output", process, held.at, null, NONE, fresh, budget);
     return {
       result: { ...this.#processFields(process, shown, held.at), ...budget },
+      process: process.id,
       at: held.at,
       marks: shown.marks,
       freshOutput: fresh,
@@ -430,7 +432,13 @@ export class Shell {
       status: process.status,
       elapsed_seconds: elapsed(process, now),
     }));
-    return { result: { processes, totals: this.totals(), ...budget }, at: now, marks: NONE, freshOutput: false };
+    return {
+      result: { processes, totals: this.totals(), ...budget },
+      process: null,
+      at: now,
+      marks: NONE,
+      freshOutput: false,
+    };
   }
 
   totals(): Totals {
@@ -451,14 +459,16 @@ export class Shell {
     held: Held,
     status?: ProcessStatus,
   ): Agent<Returned<ProcessResult>> {
-    const shown = yield* this.#show(process, held);
+    const shown = this.#hasNews(process, held)
+      ? yield* showUnread(process.id, process.cursor, held.written, this.#settings)
+      : nothingNew(process.cursor);
     const budget = this.#budgetFields(process, NONE, held.at);
     const fresh = shown.next > process.cursor;
     process.cursor = shown.next;
     const fields = this.#processFields(process, shown, held.at);
     this.#returned(call, tool, process, held.at, null, NONE, fresh, budget, status);
     const result = { ...fields, ...(status === undefined ? null : { status }), ...budget };
-    return { result, at: held.at, marks: shown.marks, freshOutput: fresh };
+    return { result, process: process.id, at: held.at, marks: shown.marks, freshOutput: fresh };
   }
 
   #processFields(process: ManagedProcess, shown: Shown, now: Instant): ProcessResult {
@@ -475,11 +485,10 @@ export class Shell {
     };
   }
 
-  /** Notes an end that a hold saw, and shows what was not shown before. */
-  *#show(process: ManagedProcess, held: Held): Agent<Shown> {
+  /** Notes an end that a hold saw; whether there is output that was not shown before. */
+  #hasNews(process: ManagedProcess, held: Held): boolean {
     if (held.end !== null) this.#ended(process, held.end);
-    if (held.written === process.cursor) return nothingNew(process.cursor);
-    return yield* showUnread(process.id, process.cursor, held.written, this.#settings);
+    return held.written !== process.cursor;
   }
 
   #ended(process: ManagedProcess, end: End): void {
@@ -504,6 +513,27 @@ export class Shell {
         : null),
       ...(advice === null ? null : { guidance: advice }),
     };
+  }
+
+  #execCalled(
+    call: number,
+    process: ProcessId | null,
+    { command, background }: ExecCall,
+    timeout: HardTimeout | null,
+    at: Instant,
+  ): void {
+    this.#record({
+      event: "exec_called",
+      at,
+      call,
+      process,
+      command,
+      background,
+      held: background ? "none" : timeout?.suppressesYield ? "hard" : "soft",
+      timeout: timeout === null ? null : timeout.length,
+      timeoutClampReasons: timeout === null ? NONE : timeout.clampReasons,
+      configuredCap: this.#settings.foregroundAutoAwaitMax,
+    });
   }
 
   #called(
@@ -566,6 +596,16 @@ interface ForegroundHold {
 }
 
 const NONE: readonly never[] = [];
+
+/** What a first hold comes to that was also the last: the command ended, was not to be held, or somebody gave up. */
+function firstOutcome(held: Held, background: boolean, timeout: HardTimeout | null): Omit<ForegroundHold, "held"> {
+  if (background) return { outcome: null, reasons: NONE };
+  if (held.why === cancelled) return { outcome: cancelled, reasons: NONE };
+  if (timeout?.suppressesYield) return { outcome: null, reasons: held.end === null ? CLIENT_LIMIT : NONE };
+  return { outcome: "not_needed", reasons: NONE };
+}
+
+const CLIENT_LIMIT = ["client_call_limit"] as const;
 
 function elapsed(process: ManagedProcess, now: Instant): number {
   return inSeconds(between(process.startedAt, process.end === null ? now : process.end.at));

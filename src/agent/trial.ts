@@ -12,7 +12,6 @@ import { type Agent, type Asked, CutOff, type Passed, type ProcessId } from "./e
 import type { Record } from "./events.ts";
 import { afterWait, firstSight, type Move, nextMove, type Profile, speaksOfReserve } from "./model.ts";
 import type { Plan, Step } from "./plan.ts";
-import { processId } from "./processes.ts";
 import { type Carried, type ExecResult, type Returned, Shell } from "./shell.ts";
 
 export interface TrialSpec {
@@ -38,8 +37,30 @@ export function* trial(spec: TrialSpec, record: Record): Agent<void> {
     outerLimit: spec.outerLimit,
     reserveBegins: budget === null ? reserveIfTold(spec) : reserveBegins(budget),
   });
+  const work = new Work(spec, budget, record);
+  // Thinking stands here, not in a generator of its own: every level between a trial and its world costs at each step.
   try {
-    yield* new Work(spec, budget, record).plan();
+    for (const step of spec.plan) {
+      if (work.skips(step)) continue;
+      switch (step.step) {
+        case "think":
+          work.now = ((yield { effect: "pass", until: after(work.now, step.length) }) as Passed).at;
+          break;
+        case "run":
+          yield* work.run(step);
+          break;
+        case "status":
+          yield* work.status(step);
+          break;
+        case "commit":
+          record({ event: "committed", at: work.now });
+          break;
+        case "submit":
+          record({ event: "submitted", at: work.now, partial: work.skipped });
+          return;
+      }
+    }
+    record({ event: "gave_up", at: work.now });
   } catch (thrown) {
     if (!(thrown instanceof CutOff)) throw thrown;
     record({ event: "cut_off", at: thrown.at });
@@ -51,74 +72,50 @@ function reserveIfTold({ outerLimit, settings }: TrialSpec): Instant {
   return before(after(beginning, outerLimit), reserveOf(settings, outerLimit));
 }
 
+/** What a model knows and does on its way through the plan. */
 class Work {
+  now: Instant = beginning;
+  /** Whether anything of the plan was given up. */
+  skipped = false;
   readonly #spec: TrialSpec;
-  readonly #record: Record;
   readonly #shell: Shell;
   readonly #named = new Map<string, ProcessId>();
-  #now: Instant = beginning;
   #knowsReserve = false;
   /** Giving up the rest of the plan to finish in time. */
   #finishing = false;
-  /** Whether anything of the plan was given up. */
-  #skipped = false;
 
   constructor(spec: TrialSpec, budget: RunBudget | null, record: Record) {
     this.#spec = spec;
-    this.#record = record;
     const { settings, profile } = spec;
     this.#shell = new Shell({ settings, budget, cadence: profile.cadence, record });
   }
 
-  *plan(): Agent<void> {
-    for (const step of this.#spec.plan) {
-      if (this.#finishing && step.step !== "commit" && step.step !== "submit") {
-        this.#skipped = true;
-        continue;
-      }
-      if (step.step === "submit") {
-        this.#record({ event: "submitted", at: this.#now, partial: this.#skipped });
-        return;
-      }
-      yield* this.#do(step);
-    }
-    this.#record({ event: "gave_up", at: this.#now });
+  /** Whether a step is given up, to finish in time. */
+  skips({ step }: Step): boolean {
+    if (!this.#finishing || step === "commit" || step === "submit") return false;
+    this.skipped = true;
+    return true;
   }
 
-  *#do(step: Exclude<Step, { step: "submit" }>): Agent<void> {
-    switch (step.step) {
-      case "think":
-        this.#now = ((yield { effect: "pass", until: after(this.#now, step.length) }) as Passed).at;
-        return;
-      case "run":
-        return yield* this.#run(step);
-      case "status": {
-        const process = this.#named.get(step.of);
-        if (process === undefined) return;
-        this.#takeIn(yield* this.#shell.status(process, this.#now));
-        if (step.thenStep) yield* this.#comeTo(null);
-        return;
-      }
-      case "commit":
-        this.#record({ event: "committed", at: this.#now });
-        return;
-    }
+  *status({ of, thenStep }: Extract<Step, { step: "status" }>): Agent<void> {
+    const process = this.#named.get(of);
+    if (process === undefined) return;
+    this.#takeIn(yield* this.#shell.status(process, this.now));
+    if (thenStep) yield* this.#comeTo(null);
   }
 
-  *#run(step: Extract<Step, { step: "run" }>): Agent<void> {
+  *run(step: Extract<Step, { step: "run" }>): Agent<void> {
     const { id, command, background, thenStep } = step;
-    let returned = this.#takeIn(yield* this.#shell.exec(step, this.#now));
+    let returned = this.#takeIn(yield* this.#shell.exec(step, this.now));
     if ("refused" in returned) {
       // A model told that its timeout is out of range runs the command without one.
       yield* this.#comeTo(null);
-      returned = this.#takeIn(yield* this.#shell.exec({ command, background, timeout: null }, this.#now));
+      returned = this.#takeIn(yield* this.#shell.exec({ command, background, timeout: null }, this.now));
       if ("refused" in returned) return;
     }
-    const process = processId(returned.result.process_id);
-    if (process === null) return;
-    this.#named.set(id, process);
+    this.#named.set(id, returned.process!);
     if (thenStep) yield* this.#comeTo(null);
-    if (returned.result.status === "running" && !background) yield* this.#attend(process, id, returned);
+    if (returned.result.status === "running" && !background) yield* this.#attend(returned.process!, id, returned);
   }
 
   /** Deals with a process that came back running, until it is over or stopped. */
@@ -129,15 +126,15 @@ class Work {
     for (;;) {
       const move = yield* this.#comeTo(nextMove(profile, seen, this.#knowsReserve, luck, waits));
       if (move.move !== "wait") {
-        this.#takeIn(yield* this.#shell.stop(process, this.#now));
+        this.#takeIn(yield* this.#shell.stop(process, this.now));
         if (move.move === "stop_and_finish") this.#finishing = true;
         return;
       }
-      let returned = this.#takeIn(yield* this.#shell.wait(process, move.length, this.#now));
+      let returned = this.#takeIn(yield* this.#shell.wait(process, move.length, this.now));
       if ("refused" in returned) {
         // A model told that it asked for too long a wait names none the next time.
         yield* this.#comeTo(move);
-        returned = this.#takeIn(yield* this.#shell.wait(process, null, this.#now));
+        returned = this.#takeIn(yield* this.#shell.wait(process, null, this.now));
         if ("refused" in returned) return;
       }
       afterWait(seen, returned);
@@ -148,13 +145,13 @@ class Work {
   /** The step that a model takes before its next move. */
   *#comeTo<Next extends Move | null>(move: Next): Agent<Next> {
     const asked = (yield { effect: "ask", move, takes: this.#spec.profile.step }) as Asked<Next>;
-    this.#now = asked.at;
+    this.now = asked.at;
     return asked.move;
   }
 
   /** The time has come that the call returned at, and the model knows what the result said. */
   #takeIn<Result extends object>(returned: Returned<Result>): Returned<Result> {
-    this.#now = returned.at;
+    this.now = returned.at;
     if ("result" in returned && speaksOfReserve(returned.result)) this.#knowsReserve = true;
     return returned;
   }

@@ -121,10 +121,10 @@ export function readBudget(sources: readonly BudgetSource[]): BudgetReading {
     if (found === undefined) continue;
     const number = typeof found === "string" && found.trim() !== "" ? Number(found) : found;
     if (typeof number === "number" && Number.isFinite(number) && number >= 0) numbers[key] = number;
-    else
-      faults.push(
-        `${source.place}: ${key} is ${JSON.stringify(found) ?? String(found)}: expected seconds, zero or more`,
-      );
+    else {
+      const value = typeof found === "number" ? String(found) : (JSON.stringify(found) ?? String(found));
+      faults.push(`${source.place}: ${key} is ${value}: expected seconds, zero or more`);
+    }
   }
   if (source.run_budget_seconds !== undefined && source.run_deadline_epoch_seconds !== undefined) {
     faults.push(`${source.place}: run_budget_seconds and run_deadline_epoch_seconds are both given: give one`);

@@ -343,12 +343,11 @@ export function settingsFaults(layer: WrittenSettings, whole: Required<WrittenSe
       says: `is ${share} beside finalization_reserve_seconds ${fixed}: a reserve is a length or a share, give one`,
     });
   }
-  const { max_hold_seconds: hold, foreground_total_yield_seconds: total, foreground_idle_yield_seconds: idle } = whole;
-  const initial = total === "none" ? idle : total;
-  if (hold !== "none" && (initial === "none" || hold < initial)) {
+  const { max_hold_seconds: hold, foreground_total_yield_seconds: total } = whole;
+  if (hold !== "none" && (total === "none" || hold < total)) {
     faults.push({
       key: "max_hold_seconds",
-      says: `is ${hold}: it must be at least foreground_total_yield_seconds (${initial}), so that no initial hold is cut`,
+      says: `is ${hold}: it must be at least foreground_total_yield_seconds (${total}), so that no initial hold is cut`,
     });
   }
   const { finalization_reserve_min_seconds: least, finalization_reserve_max_seconds: most } = whole;

@@ -42,14 +42,15 @@ export function hardTimeout(call: TimeoutCall, settings: Settings, budget: RunBu
     const upTo = most === null ? "" : `, up to ${inSeconds(most)}`;
     return { refused: `timeout_seconds is ${inSeconds(wished)}: expected more than 0${upTo}` };
   }
-  const allowed = tooLong ? most : wished;
-  const ends = after(call.startedAt, allowed);
-  const budgetEnds =
-    settings.hardTimeoutBudgetAware && budget !== null ? latestStop(call.startedAt, settings, budget) : ends;
-  const cut = earliest(ends, budgetEnds);
+  const asked = after(call.startedAt, wished);
+  const longest = tooLong ? after(call.startedAt, most) : asked;
+  const reserve =
+    settings.hardTimeoutBudgetAware && budget !== null ? latestStop(call.startedAt, settings, budget) : asked;
+  const cut = earliest(longest, reserve);
+  // As with holds: a bound is a reason when it cuts what was asked, and two at one moment are both named.
   const clampReasons: HardTimeoutReason[] = [];
-  if (cut < ends) clampReasons.push("remaining_run_budget");
-  else if (tooLong) clampReasons.push("hard_timeout_max");
+  if (cut < asked && longest === cut) clampReasons.push("hard_timeout_max");
+  if (cut < asked && reserve === cut) clampReasons.push("remaining_run_budget");
   return {
     timeout: {
       length: between(call.startedAt, cut),

@@ -32,9 +32,21 @@ interface Fault {
 /** Faults as they are found; told file by file, in the order the files were met, top to bottom. */
 export class Faults {
   readonly #found: Fault[] = [];
+  readonly #files: string[] = [];
+
+  /** A file takes its turn where it was met, whether or not its faults are the first to be found. */
+  meet(file: string): void {
+    if (!this.#files.includes(file)) this.#files.push(file);
+  }
 
   add(file: string, position: Position | null, says: string): void {
+    this.meet(file);
     this.#found.push({ file, position, says });
+  }
+
+  /** Takes over what another found. */
+  take(others: Faults): void {
+    for (const { file, position, says } of others.#found) this.add(file, position, says);
   }
 
   get none(): boolean {
@@ -42,7 +54,7 @@ export class Faults {
   }
 
   get all(): readonly string[] {
-    const files = [...new Set(this.#found.map(({ file }) => file))];
+    const files = this.#files;
     const ordered = this.#found.toSorted(
       (a, b) =>
         files.indexOf(a.file) - files.indexOf(b.file) ||
@@ -63,7 +75,8 @@ export type Path = readonly (string | number)[];
 export function dotted(path: Path): string {
   if (path.length === 0) return "the file";
   return path.reduce<string>(
-    (said, part) => (typeof part === "number" ? `${said}[${part}]` : said === "" ? spelled(part) : `${said}.${spelled(part)}`),
+    (said, part) =>
+      typeof part === "number" ? `${said}[${part}]` : said === "" ? spelled(part) : `${said}.${spelled(part)}`,
     "",
   );
 }
@@ -76,17 +89,18 @@ function spelled(key: string): string {
 export function shown(value: unknown): string {
   if (value === null || value === undefined) return "empty";
   if (typeof value === "string") return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
-  if (typeof value === "number" && !Number.isFinite(value)) return Number.isNaN(value) ? ".nan" : value > 0 ? ".inf" : "-.inf";
+  if (typeof value === "number" && !Number.isFinite(value))
+    return Number.isNaN(value) ? ".nan" : value > 0 ? ".inf" : "-.inf";
   if (Array.isArray(value)) return "a list";
   return typeof value === "object" ? "a mapping" : String(value);
 }
 
-/** The name that was probably meant: the same but for a unit at its end, or a few letters away; null if none is near. */
+/** The name that was probably meant: the same but for its unit, a longer one, or a few letters away; null if none is near. */
 export function nearest(word: string, names: Iterable<string>): string | null {
   let best: string | null = null;
-  let least = Math.max(2, Math.floor(word.length / 3)) + 1;
+  let least = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const name of names) {
-    const apart = stem(name) === stem(word) ? 0 : Math.min(distance(word, name), distance(stem(word), stem(name)));
+    const apart = stem(name) === stem(word) ? 0 : contains(name, word) ? 1 : distance(stem(word), stem(name));
     if (apart < least) [best, least] = [name, apart];
   }
   return best;
@@ -103,6 +117,10 @@ export function suggestion(word: string, names: readonly string[]): string {
 export function listed(names: readonly string[], and = "and"): string {
   if (names.length > 12) return `${names.slice(0, 12).join(", ")} ${and} ${names.length - 12} more`;
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} ${and} ${names.at(-1)}`;
+}
+
+function contains(name: string, word: string): boolean {
+  return word.length >= 4 && name.includes(word);
 }
 
 function stem(key: string): string {

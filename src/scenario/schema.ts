@@ -9,10 +9,17 @@
  * (`is -8: expected …`): no message of the library's own reaches a reader.
  */
 import { z } from "zod";
-import { CREDITS, REWARDS } from "../agent/plan.ts";
-import { MARKS } from "../agent/effects.ts";
+import { MARKS, SIGNALS } from "../agent/effects.ts";
 import { IN_THE_RESERVE } from "../agent/model.ts";
-import { expected, LONGEST_SECONDS, type Setting, type SettingKey, settingKeys, settingsTable } from "../policy/settings.ts";
+import { CREDITS, REWARDS } from "../agent/plan.ts";
+import {
+  expected,
+  LONGEST_SECONDS,
+  type Setting,
+  type SettingKey,
+  settingKeys,
+  settingsTable,
+} from "../policy/settings.ts";
 import { listed, shown, suggestion } from "./fault.ts";
 import { measureNames } from "./measures.ts";
 
@@ -32,13 +39,24 @@ const wanted = (expectation: string) => (wrong: Wrong) => instead(wrong.input, e
 const NOT_YET: Readonly<Record<string, readonly string[]>> = {
   "a panel": ["provider", "host"],
   "a phase": ["server", "prompt", "child", "signal_loss"],
-  "a step": ["until", "repair", "probe", "job", "user_stop", "clear", "switch", "user_background", "headless_exit", "restart"],
+  "a step": [
+    "until",
+    "repair",
+    "probe",
+    "job",
+    "user_stop",
+    "clear",
+    "switch",
+    "user_background",
+    "headless_exit",
+    "restart",
+  ],
   grading: ["service_must_answer_at_grading"],
   "a policy's shell_execution": ["total_timeout_seconds", "hard_timeout_by_class"],
 };
 
 /** Why a key cannot stand where it does. */
-export function unknownKey(key: string, of: string, known: readonly string[]): string {
+function unknownKey(key: string, of: string, known: readonly string[]): string {
   if (NOT_YET[of]?.includes(key)) return `is not yet a key of ${of}: it comes with a later stage`;
   return `is not a key of ${of}${suggestion(key, known)}`;
 }
@@ -91,7 +109,17 @@ function number(expectation: string, { least, above, most, whole, seconds }: Ran
   return schema;
 }
 
-const SECONDS_IN: Readonly<Record<string, number>> = { ms: 0.001, s: 1, sec: 1, seconds: 1, m: 60, min: 60, minutes: 60, h: 3_600, hours: 3_600 };
+const SECONDS_IN: Readonly<Record<string, number>> = {
+  ms: 0.001,
+  s: 1,
+  sec: 1,
+  seconds: 1,
+  m: 60,
+  min: 60,
+  minutes: 60,
+  h: 3_600,
+  hours: 3_600,
+};
 
 /** What to write instead, where that can be guessed. */
 function hint(input: unknown, isSeconds: boolean): string {
@@ -104,9 +132,11 @@ function hint(input: unknown, isSeconds: boolean): string {
   return isSeconds && factor !== undefined ? `; write ${Number(amount) * factor}` : "";
 }
 
-const length = () => number("a length of time in seconds, zero or more", { least: 0, most: LONGEST_SECONDS, seconds: true });
+const length = () =>
+  number("a length of time in seconds, zero or more", { least: 0, most: LONGEST_SECONDS, seconds: true });
 const someLength = () =>
   number("a length of time in seconds, more than zero", { above: 0, most: LONGEST_SECONDS, seconds: true });
+/** How many of something there are, or which of them is meant. */
 const count = (what: string, least: number, most: number) =>
   number(`${what}, a whole number from ${least} to ${most}`, { least, most, whole: true });
 const share = () => number("a probability from 0 to 1", { least: 0, most: 1 });
@@ -126,10 +156,15 @@ const name = (of: string) => {
 const reference = (to: string) => text(`the name of ${to}`);
 
 const list = <Item extends z.ZodType>(item: Item, of: string) => z.array(item, { error: wanted(of) });
-const someOf = <Item extends z.ZodType>(item: Item, of: string) => list(item, of).min(1, { error: wanted(`${of}, at least one`) });
+const someOf = <Item extends z.ZodType>(item: Item, of: string) =>
+  list(item, of).min(1, { error: wanted(`${of}, at least one`) });
 
-const oneOf = <const Options extends readonly [z.ZodType, z.ZodType, ...z.ZodType[]]>(options: Options, expectation: string) =>
-  z.union(options, { error: wanted(expectation) });
+/** @param isSeconds whether a string that means a length can be answered with a number */
+const oneOf = <const Options extends readonly [z.ZodType, z.ZodType, ...z.ZodType[]]>(
+  options: Options,
+  expectation: string,
+  isSeconds = false,
+) => z.union(options, { error: ({ input }) => instead(input, expectation, hint(input, isSeconds)) });
 
 /** Probabilities of things of which exactly one happens. */
 const whole = <Item extends z.ZodType<{ p: number }>>(item: Item, of: string) =>
@@ -157,7 +192,8 @@ const distribution = oneKey("a distribution", {
     p99: positive().optional(),
   })
     .refine(
-      (given) => LOGNORMALS.some((form) => form.length === Object.keys(given).length && form.every((key) => key in given)),
+      (given) =>
+        LOGNORMALS.some((form) => form.length === Object.keys(given).length && form.every((key) => key in given)),
       {
         error: ({ input }) =>
           `gives ${listed(Object.keys(input as object)) || "nothing"}: expected mu and sigma, mean and sigma, or median and p99`,
@@ -167,9 +203,15 @@ const distribution = oneKey("a distribution", {
       error: "has its p99 below its median: expected a p99 of the median or more",
     }),
   uniform: z
-    .tuple([number("an amount, zero or more", { least: 0, most: 1e9 }), number("an amount, zero or more", { least: 0, most: 1e9 })], {
-      error: wanted("two amounts, [from, to]"),
-    })
+    .tuple(
+      [
+        number("an amount, zero or more", { least: 0, most: 1e9 }),
+        number("an amount, zero or more", { least: 0, most: 1e9 }),
+      ],
+      {
+        error: wanted("two amounts, [from, to]"),
+      },
+    )
     .refine(([from, to]) => from <= to, { error: "ends before it begins: expected [from, to]" }),
   exponential: keys("an exponential", { mean: positive() }),
   poisson_gamma: keys("a poisson_gamma", {
@@ -177,7 +219,10 @@ const distribution = oneKey("a distribution", {
     k: number("a shape above 0", { above: 0, most: 1e6 }),
   }),
   choice: whole(
-    keys("a choice", { value: number("an amount, zero or more", { least: 0, most: LONGEST_SECONDS, seconds: true }), p: share() }),
+    keys("a choice", {
+      value: number("an amount, zero or more", { least: 0, most: LONGEST_SECONDS, seconds: true }),
+      p: share(),
+    }),
     "a list of { value, p }",
   ),
   histogram: whole(
@@ -193,13 +238,12 @@ const distribution = oneKey("a distribution", {
   samples: text("the name of a CSV file with one number per line"),
 });
 
-const lengthOrDistribution = oneOf([length(), distribution], "a length of time in seconds, or a distribution");
+const lengthOrDistribution = oneOf([length(), distribution], "a length of time in seconds, or a distribution", true);
 
 /** Settings as the policy's one table has them; no second list. */
-const settingsShape = Object.fromEntries(settingKeys.map((key) => [key, settingSchema(settingsTable[key]).optional()])) as Record<
-  SettingKey,
-  z.ZodOptional<z.ZodType<number | string | boolean>>
->;
+const settingsShape = Object.fromEntries(
+  settingKeys.map((key) => [key, settingSchema(settingsTable[key]).optional()]),
+) as Record<SettingKey, z.ZodOptional<z.ZodType<number | string | boolean>>>;
 
 function settingSchema(setting: Setting): z.ZodType<number | string | boolean> {
   const fault = ({ input }: Wrong) =>
@@ -239,7 +283,7 @@ const output = oneOf(
     keys("a repeated output", {
       every_seconds: someLength(),
       text: z.string({ error: wanted("text") }).optional(),
-      bytes: count("how many bytes are printed each time", 1, 1_048_576).optional(),
+      bytes: count("a number of bytes", 1, 1_048_576).optional(),
     }),
     someOf(
       keys("a line of output", {
@@ -253,8 +297,11 @@ const output = oneOf(
   "none, { every_seconds, text } or a list of { at_seconds, text }",
 );
 
-const cpu = () => number("how many cores it keeps busy, zero or more", { least: 0, most: 1_024 }).optional();
-const test = oneOf([count("the number of a test", 1, 1_000_000), text("the name of a test")], "the number or the name of a test");
+const cpu = () => number("a number of cores, zero or more", { least: 0, most: 1_024 }).optional();
+const test = oneOf(
+  [count("the number of a test", 1, 1_000_000), text("the name of a test")],
+  "the number or the name of a test",
+);
 const tests = () => list(test, "a list of tests").optional();
 
 const phase = oneKey("a phase", {
@@ -262,7 +309,16 @@ const phase = oneKey("a phase", {
   hang: keys("a hang", { output, cpu: cpu() }),
   exit: keys("an exit", {
     code: count("an exit code", 0, 255).optional(),
-    signal: z.string({ error: wanted("a signal, like SIGKILL") }).regex(/^SIG[A-Z0-9]+$/, { error: wanted("a signal, like SIGKILL") }).optional(),
+    signal: z
+      .enum(SIGNALS, {
+        error: ({ input }) =>
+          instead(
+            input,
+            "a signal, like SIGSEGV",
+            suggestion(`SIG${String(input).replace(/^SIG/i, "").toUpperCase()}`, SIGNALS),
+          ),
+      })
+      .optional(),
     passes: tests(),
     spoils: tests(),
   }).refine(({ code, signal }) => (code === undefined) !== (signal === undefined), {
@@ -273,11 +329,15 @@ const phase = oneKey("a phase", {
 
 const phases = someOf(phase, "a list of phases");
 const onTerm = keys("on_term", {
-  after_seconds: oneOf([length(), z.literal("never", { error: wanted("never") })], "a length of time in seconds, or never"),
+  after_seconds: oneOf(
+    [length(), z.literal("never", { error: wanted("never") })],
+    "a length of time in seconds, or never",
+    true,
+  ),
 }).optional();
 
 const grading = keys("grading", {
-  tests: count("how many tests the grader runs", 1, 1_000_000),
+  tests: count("a number of tests", 1, 1_000_000),
   reward: words(REWARDS),
   credit: words(CREDITS),
 });
@@ -290,19 +350,23 @@ const waitLength = oneOf(
     }),
   ],
   "a length of time in seconds, more than zero, or a choice",
+  true,
 );
 
 const habitShape = {
   step_seconds: someLength(),
   cadence_seconds: someLength().optional(),
-  waits: someOf(keys("a wait", { from: count("a wait on one process", 1, 1_000_000), seconds: waitLength }), "a list of { from, seconds }"),
+  waits: someOf(
+    keys("a wait", { from: count("the number of a wait", 1, 1_000_000), seconds: waitLength }),
+    "a list of { from, seconds }",
+  ),
   stops_a_process: oneOf(
     [
       z.literal("never", { error: wanted("never") }),
       keys("stops_a_process", {
         any_of: someOf(
           keys("a reason to stop", {
-            quiet_waits: count("how many quiet waits at least", 1, 1_000_000).optional(),
+            quiet_waits: count("a number of quiet waits", 1, 1_000_000).optional(),
             running_seconds: length().optional(),
             failure_seen: flag().optional(),
           }).refine((rule) => Object.keys(rule).length > 0, {
@@ -317,7 +381,7 @@ const habitShape = {
   in_the_reserve: words(IN_THE_RESERVE),
 };
 
-export const profileSchema = keys("a profile", {
+const profileSchema = keys("a profile", {
   profile: name("the profile"),
   says: text().optional(),
   source: text().optional(),
@@ -326,14 +390,18 @@ export const profileSchema = keys("a profile", {
 
 const changesSchema = keys("a profile", habitShape).partial();
 
-export const scenarioSchema = keys("a scenario", {
+const scenarioSchema = keys("a scenario", {
   scenario: name("the scenario"),
   question: text("the question that the scenario was written to answer"),
   source: text().optional(),
   outer_limit_seconds: someLength(),
-  commands: z.record(z.string(), keys("a command", { line: text("the line that a shell would run"), phases, on_term: onTerm }), {
-    error: wanted("commands by name"),
-  }),
+  commands: z.record(
+    z.string(),
+    keys("a command", { line: text("the line that a shell would run"), phases, on_term: onTerm }),
+    {
+      error: wanted("commands by name"),
+    },
+  ),
   plan: someOf(
     oneKey("a step", {
       think: keys("think", { seconds: lengthOrDistribution }),
@@ -359,23 +427,29 @@ export const scenarioSchema = keys("a scenario", {
   grading,
 });
 
-export const populationSchema = keys("a population", {
+const populationSchema = keys("a population", {
   population: name("the population"),
   question: text().optional(),
   says: text().optional(),
   source: text().optional(),
-  tasks: count("how many tasks", 1, 1_000_000),
+  tasks: count("a number of tasks", 1, 1_000_000),
   outer_limit_seconds: someLength(),
-  commands_per_task: oneOf([count("how many commands", 0, 100_000), distribution], "a whole number, or a distribution"),
+  commands_per_task: oneOf(
+    [count("a number of commands", 0, 100_000), distribution],
+    "a whole number, or a distribution",
+  ),
   thinking_seconds: lengthOrDistribution,
   background_job_probability: share().optional(),
   command: keys("the commands", {
-    mix: whole(keys("a share of the commands", { p: share(), line: text().optional(), phases, on_term: onTerm }), "a list of { p, phases }"),
+    mix: whole(
+      keys("a share of the commands", { p: share(), line: text().optional(), phases, on_term: onTerm }),
+      "a list of { p, phases }",
+    ),
   }),
   grading,
 });
 
-export const policySchema = keys("a policy", {
+const policySchema = keys("a policy", {
   policy: name("the policy"),
   says: text().optional(),
   source: text().optional(),
@@ -410,7 +484,7 @@ const armShape = keys("an arm", {
   set: settingsSchema.optional(),
 });
 
-export const armsSchema = keys("a file of arms", { arms: someOf(armShape, "a list of arms") });
+const armsSchema = keys("a file of arms", { arms: someOf(armShape, "a list of arms") });
 
 const level = oneOf(
   [z.number({ error: wanted("a level") }), z.string({ error: wanted("a level") }), flag(), budget],
@@ -418,19 +492,25 @@ const level = oneOf(
 );
 
 const armName = () => text("the name of an arm");
-const measure = () => z.enum(measureNames, { error: ({ input }) => instead(input, "a measure", suggestion(String(input), measureNames)) });
+const measure = () =>
+  z.enum(measureNames, { error: ({ input }) => instead(input, "a measure", suggestion(String(input), measureNames)) });
 const change = () => number("a number", { least: -1e12, most: 1e12 });
 
-export const panelSchema = keys("a panel", {
+const panelSchema = keys("a panel", {
   panel: name("the panel"),
   question: text("the question that the panel was written to answer"),
   source: text().optional(),
   caveats: list(text("a sentence that the report repeats"), "a list of sentences").optional(),
-  population: oneOf([reference("a population"), populationSchema], "the name of a population, or one in full").optional(),
+  population: oneOf(
+    [reference("a population"), populationSchema],
+    "the name of a population, or one in full",
+  ).optional(),
   scenarios: someOf(reference("a scenario"), "a list of scenario names").optional(),
-  replicates: count("how many replicates", 1, 1_000_000),
+  replicates: count("a number of replicates", 1, 1_000_000),
   seed: number("a whole number, 0 to 2^53 − 1", { least: 0, whole: true }).optional(),
-  concurrency: keys("concurrency", { per_arm: count("how many trials of one arm run at once", 1, 1_000_000) }).optional(),
+  concurrency: keys("concurrency", {
+    per_arm: count("a number of trials at once", 1, 1_000_000),
+  }).optional(),
   cut_grace_seconds: length().optional(),
   base: keys("a base", {
     policy: reference("a policy"),
@@ -445,10 +525,18 @@ export const panelSchema = keys("a panel", {
     ],
     "a list of factors, or levels by factor",
   ).optional(),
-  arms: someOf(oneOf([reference("an arm"), armShape], "the name of an arm, or one in full"), "a list of arms").optional(),
+  arms: someOf(
+    oneOf([reference("an arm"), armShape], "the name of an arm, or one in full"),
+    "a list of arms",
+  ).optional(),
   exhibits: list(reference("a scenario"), "a list of scenario names").optional(),
   hypotheses: list(
-    keys("a hypothesis", { measure: measure(), arm: armName(), against: armName(), expect: words(["lower", "higher"]) }),
+    keys("a hypothesis", {
+      measure: measure(),
+      arm: armName(),
+      against: armName(),
+      expect: words(["lower", "higher"]),
+    }),
     "a list of { measure, arm, against, expect }",
   ).optional(),
   published: list(
@@ -477,7 +565,6 @@ export type ScenarioFile = z.infer<typeof scenarioSchema>;
 export type PopulationFile = z.infer<typeof populationSchema>;
 export type ProfileFile = z.infer<typeof profileSchema>;
 export type ProfileChanges = z.infer<typeof changesSchema>;
-export type PolicyFile = z.infer<typeof policySchema>;
 export type BudgetFile = z.infer<typeof budget>;
 export type ArmFile = z.infer<typeof armShape>;
 export type ArmsFile = z.infer<typeof armsSchema>;

@@ -1,9 +1,9 @@
 /**
  * Where a bootstrap's interval ends: bias-corrected and accelerated.
  *
- * Efron, *Better Bootstrap Confidence Intervals*, Journal of the American Statistical Association 82 (1987) 171–185, with
- * the jackknife acceleration of Efron and Tibshirani, *An Introduction to the Bootstrap* (1993), section 14.3. Pure: who
- * resamples brings the luck. It reads tails of the resamples, so a thousand is few.
+ * Efron, *Better Bootstrap Confidence Intervals*, Journal of the American Statistical Association 82 (1987) 171–185,
+ * with the jackknife acceleration of Efron and Tibshirani, *An Introduction to the Bootstrap* (1993), section 14.3.
+ * Pure: who resamples brings the luck. It reads tails of the resamples, so a thousand is few.
  */
 import { normalQuantile } from "../random.ts";
 import { normalCdf } from "./distributions.ts";
@@ -39,7 +39,7 @@ export function bcaInterval({ value, resampled, leftOut }: Bootstrap, confidence
 
 /** Ties count half; and never none nor all, since a share of resamples is known to half a resample only. */
 function shareBelow(resampled: Sorted, value: number): number {
-  const rounding = 1e-12 * (quantile(resampled, 1) - quantile(resampled, 0));
+  const rounding = 1e-13 * Math.max(Math.abs(quantile(resampled, 0)), Math.abs(quantile(resampled, 1)));
   let below = 0;
   for (const other of resampled) {
     if (Math.abs(other - value) <= rounding) below += 0.5;
@@ -48,13 +48,20 @@ function shareBelow(resampled: Sorted, value: number): number {
   return Math.min(Math.max(below, 0.5), resampled.length - 0.5) / resampled.length;
 }
 
-/** How the standard error changes with the value: a sixth of the skewness of the left-out values. 0 where they agree. */
+/**
+ * How the standard error changes with the value: a sixth of the skewness of the left-out values. 0 where they agree.
+ */
 function acceleration(leftOut: readonly number[]): number {
   const mean = leftOut.reduce((sum, value) => sum + value, 0) / leftOut.length;
-  let [squares, cubes] = [0, 0];
+  const farthest = leftOut.reduce((far, value) => Math.max(far, Math.abs(mean - value)), 0);
+  if (farthest === 0) return 0;
+  let squares = 0;
+  let cubes = 0;
   for (const value of leftOut) {
-    squares += (mean - value) ** 2;
-    cubes += (mean - value) ** 3;
+    // Skewness has no unit; taken in units of the farthest, its powers neither overflow nor vanish.
+    const apart = (mean - value) / farthest;
+    squares += apart ** 2;
+    cubes += apart ** 3;
   }
-  return squares === 0 ? 0 : cubes / (6 * squares ** 1.5);
+  return cubes / (6 * squares ** 1.5);
 }

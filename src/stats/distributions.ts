@@ -1,10 +1,11 @@
 /**
  * The distributions that intervals are made of.
  *
- * From jstat, because it is one package without dependencies and right to eight figures or more where we ask it (checked
- * against SciPy: Student's t from 1 to 5,000 degrees of freedom, the normal from −8 to 6). It has had no release since
- * 2022, and these functions need none. The maintained choice, @stdlib, brings about 200 packages for the same three;
- * simple-statistics' normal quantile is wrong in the third figure. The normal quantile is ours, in src/random.ts.
+ * From jstat, because it is one package without dependencies and right to eight figures or more where we ask it
+ * (checked against SciPy: Student's t from 1 to 5,000 degrees of freedom, the normal from −8 to 6). It has had no
+ * release since 2022, and these functions need none. The maintained choice, @stdlib, brings about 200 packages for
+ * the same three; simple-statistics' normal quantile is wrong in the third figure. The normal quantile is ours, in
+ * src/random.ts.
  */
 import jstat from "jstat";
 

@@ -1,8 +1,9 @@
 /**
  * How many are through by when: the steps of an empirical distribution, some of whose members never arrive.
  *
- * A member that was cut off before it arrived counts among all of them and in no step, so the line ends below 1 by their
- * share instead of pretending they were not there. All members cut off are taken as cut off beyond the last step.
+ * A member that was cut off before it arrived counts among all of them and in no step, so the line ends below 1 by
+ * their share instead of pretending they were not there. All members cut off are taken as cut off beyond the last
+ * step.
  */
 import { sorted } from "./quantile.ts";
 
@@ -13,8 +14,8 @@ export interface Step {
 }
 
 /**
- * The steps, in ascending order. At most `atMost` of them (two or more), first and last among them; what thinning leaves
- * out is nowhere off by more than 1/(atMost − 1), and a jump stays where it is.
+ * The steps, in ascending order. At most `atMost` of them (two or more), first and last among them; what thinning
+ * leaves out is nowhere off by more than 1/(atMost − 1), and a jump stays where it is.
  *
  * @param censored how many members never arrived
  */
@@ -25,20 +26,15 @@ export function ecdf(values: ArrayLike<number>, censored: number, atMost = 200):
   const all = ascending.length + censored;
   const last = ascending.length - 1;
 
-  const kept: Step[] = [];
+  /** Evenly spaced counts, from the first step's to the last's. */
   const first = ascending.lastIndexOf(ascending[0]!) + 1;
-  let level = 0;
+  const levelAt = (index: number) => first + (index * (ascending.length - first)) / (atMost - 1);
+
+  const kept: Step[] = [];
   for (const [at, x] of ascending.entries()) {
     const isEndOfStep = at === last || ascending[at + 1]! > x;
     const reached = at + 1;
-    if (!isEndOfStep || reached < levelAt(level)) continue;
-    kept.push({ x, share: reached / all });
-    while (level < atMost && levelAt(level) <= reached) level += 1;
+    if (isEndOfStep && reached >= levelAt(kept.length)) kept.push({ x, share: reached / all });
   }
   return kept;
-
-  /** Evenly spaced counts from the first step to the last: a step is kept if it is the first to reach one of them. */
-  function levelAt(index: number): number {
-    return index === atMost - 1 ? ascending.length : first + (index * (ascending.length - first)) / (atMost - 1);
-  }
 }

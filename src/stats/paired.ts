@@ -64,7 +64,9 @@ export function bcaMeanDifference(
   return bcaRatio(shares(clusters), draws, key, resampling, "a difference");
 }
 
-/** The same mean where scenarios recur in every replicate, so that a pair has luck in common with both (see `twoWay`). */
+/**
+ * The same mean where scenarios recur in every replicate, so that a pair has luck in common with both (see `twoWay`).
+ */
 export function twoWayMeanDifference(cells: readonly (ClusterSum & Crossing)[], confidence = 0.95): Estimate {
   const crossed = shares(cells).map((share, at) => ({ ...cells[at]!, ...share }));
   return twoWayRatio(crossed, confidence, "a difference");

@@ -1,9 +1,10 @@
 /**
  * A ratio of two totals over clusters, with its interval.
  *
- * A mean is such a ratio (a sum over a count) and so is a relative change (one side's sum over the other's). Clusters are
- * independent and taken whole; what happens inside one may hang together in any way. Equal clusters make the ratio the
- * plain mean of cluster means and its interval the textbook t interval on them; unequal ones weigh by their size.
+ * A mean is such a ratio (a sum over a count) and so is a relative change (one side's sum over the other's). Clusters
+ * are independent and taken whole; what happens inside one may hang together in any way. Equal clusters make the
+ * ratio the plain mean of cluster means and its interval the textbook t interval on them; unequal ones weigh by their
+ * size.
  */
 import { type Draws, type Key, pick } from "../random.ts";
 import { bcaInterval } from "./bca.ts";
@@ -27,8 +28,8 @@ export interface Resampling {
  * The ratio with its linearised interval: t with G − 1 degrees of freedom for G clusters.
  *
  * Cochran, *Sampling Techniques* (3rd ed., 1977), section 6.3, for the linearisation; Cameron and Miller, *A
- * Practitioner's Guide to Cluster-Robust Inference*, Journal of Human Resources 50 (2015) 317–372, for G/(G−1) and t(G−1).
- * Assumes independent clusters and enough of them for the ratio to be nearly straight in its totals.
+ * Practitioner's Guide to Cluster-Robust Inference*, Journal of Human Resources 50 (2015) 317–372, for G/(G−1) and
+ * t(G−1). Assumes independent clusters and enough of them for the ratio to be nearly straight in its totals.
  *
  * @param what is estimated, as a refusal will call it: "a difference"
  */
@@ -44,8 +45,8 @@ export function ratio(clusters: readonly Share[], confidence: number, what: stri
  * The ratio with its BCa bootstrap interval: clusters are drawn whole, with replacement, as many as there are.
  *
  * Efron, *Better Bootstrap Confidence Intervals*, Journal of the American Statistical Association 82 (1987) 171–185.
- * Assumes independent clusters that are one another's like. The answer depends on the clusters' figures and the key, not
- * on the clusters' order.
+ * Assumes independent clusters that are one another's like. The answer depends on the clusters' figures and the key,
+ * not on the clusters' order.
  */
 export function bcaRatio(
   clusters: readonly Share[],
@@ -62,7 +63,8 @@ export function bcaRatio(
 
   const resampled = new Float64Array(resamples);
   for (let resample = 0; resample < resamples; resample++) {
-    let [numerator, denominator] = [0, 0];
+    let numerator = 0;
+    let denominator = 0;
     for (let drawn = 0; drawn < n; drawn++) {
       const cluster = ordered[pick(draws, key, n, resample * n + drawn)]!;
       numerator += cluster.numerator;
@@ -95,7 +97,8 @@ export function sumOfSquares(values: Iterable<number>): number {
 }
 
 function totals(shares: readonly Share[]): { value: number; total: number } {
-  let [numerator, total] = [0, 0];
+  let numerator = 0;
+  let total = 0;
   for (const share of shares) {
     numerator += share.numerator;
     total += share.denominator;

@@ -27,8 +27,8 @@ export function centralInterval(values: ArrayLike<number>, share = 0.95): Centra
 export type Published = number | readonly [number, number];
 
 /**
- * Whether the published figure lies inside the central 95 % of the replicates' values, ends included; where these do not
- * vary, whether it lies within 1 % of their mean. A published range agrees if any figure in it does.
+ * Whether the published figure lies inside the central 95 % of the replicates' values, ends included; where these do
+ * not vary, whether it lies within 1 % of their mean. A published range agrees if any figure in it does.
  */
 export function reproduced(published: Published, values: ArrayLike<number>): boolean {
   const [from, to] = typeof published === "number" ? [published, published] : published;

@@ -1,10 +1,10 @@
 /**
  * Could chance alone have tilted the clusters this way?
  *
- * If treatment and control are alike, each cluster's difference might as well have had the other sign. So the observed
- * total is held against the totals under other signs: all of them where there are few, a seeded sample where there are
- * many. For counts, as of outer timeouts, where differences are mostly 0 and a t interval leans on too little. With pairs
- * of 0/1 outcomes as clusters this *is* McNemar's exact test.
+ * If treatment and control are alike, each cluster's difference might as well have had the other sign. So the
+ * observed total is held against the totals under other signs: all of them where there are few, a seeded sample where
+ * there are many. For counts, as of outer timeouts, where differences are mostly 0 and a t interval leans on too
+ * little. With pairs of 0/1 outcomes as clusters this *is* McNemar's exact test.
  */
 import type { Draws, Key } from "../random.ts";
 
@@ -29,9 +29,10 @@ const EXACT_UP_TO = 14;
 /**
  * Sign-flip permutation of cluster differences (treatment − control, one for each cluster).
  *
- * Fisher, *The Design of Experiments* (1935), section 21; sampled p-values are (1 + hits) / (1 + flips), never 0: Phipson
- * and Smyth, *Permutation P-values Should Never Be Zero*, Statistical Applications in Genetics and Molecular Biology 9
- * (2010) 39. Assumes independent clusters, and that under no effect a cluster's difference is as likely as its opposite.
+ * Fisher, *The Design of Experiments* (1935), section 21; sampled p-values are (1 + hits) / (1 + flips), never 0:
+ * Phipson and Smyth, *Permutation P-values Should Never Be Zero*, Statistical Applications in Genetics and Molecular
+ * Biology 9 (2010) 39. Assumes independent clusters, and that under no effect a cluster's difference is as likely as
+ * its opposite.
  */
 export function signFlip(
   differences: readonly number[],

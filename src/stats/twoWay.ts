@@ -15,10 +15,10 @@ export interface Crossing {
 /**
  * The ratio with an interval clustered both ways; `n` is the smaller of the numbers of scenarios and of replicates.
  *
- * Cameron, Gelbach and Miller, *Robust Inference with Multiway Clustering*, Journal of Business & Economic Statistics 29
- * (2011) 238–249: variance by scenario, plus by replicate, less by both at once (counted twice), each with its own
- * G/(G−1); t with n − 1 degrees of freedom. That sum can come out too small or below zero in a small sample: it is never
- * taken for less than the greater of the two one-way variances.
+ * Cameron, Gelbach and Miller, *Robust Inference with Multiway Clustering*, Journal of Business & Economic Statistics
+ * 29 (2011) 238–249: variance by scenario, plus by replicate, less by both at once (counted twice), each with its own
+ * G/(G−1); t with n − 1 degrees of freedom. That sum can come out too small or below zero in a small sample: it is
+ * never taken for less than the greater of the two one-way variances.
  */
 export function twoWayRatio(cells: readonly (Share & Crossing)[], confidence: number, what: string): Estimate {
   const ordered = cells.toSorted(

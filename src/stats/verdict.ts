@@ -12,11 +12,11 @@ export type Expected = "lower" | "higher";
 export type Verdict = "PASS" | "FAIL" | "NOT SHOWN";
 
 /**
- * PASS where the difference (treatment − control) lies wholly on the expected side of 0, FAIL where wholly on the other,
- * NOT SHOWN else: 0 itself is on neither side.
+ * PASS where the difference (treatment − control) lies wholly on the expected side of 0, FAIL where wholly on the
+ * other, NOT SHOWN else: 0 itself is on neither side.
  *
- * Where a permutation test was declared it decides instead of the interval, not beside it, since two chances to pass are
- * not one: its p (of side `either`) at most 1 − confidence, and the side is that of the value.
+ * Where a permutation test was declared it decides instead of the interval, not beside it, since two chances to pass
+ * are not one: its p (of side `either`) at most 1 − confidence, and the side is that of the value.
  */
 export function verdict(expected: Expected, difference: Estimate, permutation: SignFlip | null = null): Verdict {
   const side = permutation ? sideByPermutation(difference, permutation) : sideByInterval(difference);

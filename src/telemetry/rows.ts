@@ -130,9 +130,11 @@ class TrialFold {
         return;
       case "control_returned":
         if (event.budgetSignal) this.#firstSignal ??= event.at;
-        return this.#over(event.at, event, event.status);
+        this.#over(event.at, event, event.status);
+        return;
       case "call_refused":
-        return this.#over(event.at, null, "refused");
+        this.#over(event.at, null, "refused");
+        return;
       case "committed":
         this.#committed = true;
         this.#requests += 1;
@@ -146,7 +148,8 @@ class TrialFold {
         return;
       case "cut_off":
         this.#outcome = "outer_timeout";
-        return this.#over(event.at, null, "cut_off");
+        this.#over(event.at, null, "cut_off");
+        return;
       case "left_behind":
         if (event.end === null) this.#leftRunning += 1;
         else if (event.end.by === "itself") this.#heldOn.delete(event.process);
@@ -267,7 +270,7 @@ class TrialFold {
     to.kind.push(called.command.kind);
     to.background.push(called.background);
     to.called_seconds.push(called.at);
-    to.returned_seconds.push(returned === null ? null : at);
+    to.returned_seconds.push(status === "cut_off" ? null : at);
     to.foreground_initial_yield_seconds.push(granted === null ? null : between(granted.startedAt, granted.at));
     to.initial_yield_reason.push(granted === null ? null : granted.yieldReason);
     to.configured_auto_await_cap_seconds.push(called.configuredCap);
@@ -280,7 +283,7 @@ class TrialFold {
     to.hard_timeout_seconds.push(called.timeout);
     to.hard_timeout_clamp_reasons.push(called.timeout === null ? null : called.timeoutClampReasons);
     to.remaining_run_seconds_before.push(this.#remaining(called.at));
-    to.remaining_run_seconds_after.push(returned === null ? null : this.#remaining(at));
+    to.remaining_run_seconds_after.push(status === "cut_off" ? null : this.#remaining(at));
     to.returned_running.push(running);
     to.time_to_first_control_seconds.push(returned === null ? null : between(called.at, at));
     to.exit_code.push(end === null ? null : end.code);
@@ -303,7 +306,7 @@ class TrialFold {
     to.process_id.push(called.process);
     to.action.push(called.action);
     to.called_seconds.push(called.at);
-    to.returned_seconds.push(returned === null ? null : at);
+    to.returned_seconds.push(status === "cut_off" ? null : at);
     to.requested_wait_seconds.push(called.requested);
     to.effective_wait_seconds.push(granted === null ? null : between(called.at, granted.until));
     to.actual_wait_seconds.push(isWait ? between(called.at, at) : null);
@@ -313,7 +316,7 @@ class TrialFold {
     to.wait_defaulted.push(isWait ? called.defaulted : null);
     to.process_status_after_wait.push(status);
     to.remaining_run_seconds_before.push(this.#remaining(called.at));
-    to.remaining_run_seconds_after.push(returned === null ? null : this.#remaining(at));
+    to.remaining_run_seconds_after.push(status === "cut_off" ? null : this.#remaining(at));
     to.low_information.push(low);
     to.guided.push(returned === null ? false : returned.guided);
   }
@@ -403,4 +406,38 @@ export function pushEvents(trialEvents: readonly TrialEvent[], owner: EventOwner
     to.until_seconds.push("until" in event && event.until !== never ? event.until : null);
     to.journal.push(journalLine(event));
   }
+}
+
+/** Fields of events that are moments or lengths: on paper they are seconds, and say so. */
+const TIMES = new Set([
+  "at",
+  "until",
+  "startedAt",
+  "requested",
+  "effectiveCap",
+  "configuredCap",
+  "timeout",
+  "outerLimit",
+  "reserveBegins",
+  "deadline",
+  "reserve",
+  "length",
+]);
+
+/** An event as JSON spells it: the wire's names, seconds, `null` for what does not apply or never comes. */
+export function eventOnPaper(event: TrialEvent): Record<string, unknown> {
+  return onPaper(event);
+}
+
+function onPaper(fields: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]: [string, unknown]) => {
+      if (name === "command") return ["command", (value as { readonly line: string }).line];
+      const wire = name.replace(/At$/, "").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      if (TIMES.has(name)) {
+        return [`${wire}_seconds`, value === null || value === never ? null : (value as number) / 1_000];
+      }
+      return [wire, typeof value === "object" && value !== null && !Array.isArray(value) ? onPaper(value) : value];
+    }),
+  );
 }

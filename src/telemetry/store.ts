@@ -11,7 +11,15 @@
  */
 import { existsSync, mkdirSync, realpathSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import type { DuckDBAppender, DuckDBConnection, DuckDBInstance, DuckDBValueConverter, JS } from "@duckdb/node-api";
+import type {
+  DuckDBAppender,
+  DuckDBConnection,
+  DuckDBInstance,
+  DuckDBType,
+  DuckDBTypeId,
+  DuckDBValueConverter,
+  JS,
+} from "@duckdb/node-api";
 import type { Vector } from "@duckdb/node-bindings";
 import {
   type Batch,
@@ -44,7 +52,10 @@ export interface Reading {
 export interface Store extends Reading {
   readonly tables: readonly Table[];
   readonly dictionaries: Dictionaries;
-  /** Writes all of these batches or, where that fails, none; several may be of one table. They stay as they are. */
+  /**
+   * Writes all of these batches or, where that fails, none; several may be of one table. They stay as they are, and must be left
+   * alone until it is done.
+   */
   appendWorlds(batches: readonly Batch[]): Promise<void>;
 }
 
@@ -78,8 +89,7 @@ export async function openStore(
 
 /** Opens a file for questions only. Many may read one file at a time, as long as nobody writes it. */
 export async function readStore(path: string): Promise<Reading> {
-  if (!existsSync(path))
-    throw new StoreError(`${path} is not there: a run makes it, \`run <panel> --database ${path}\``);
+  if (!existsSync(path)) throw new StoreError(`${path} is not there: a run makes it`);
   const place = placeOf(path, "find");
   return claimed(path, place, () => openFile(path, place, { access_mode: "READ_ONLY" }, [], {}));
 }
@@ -107,14 +117,14 @@ export class Collector {
 
   /** Takes a finished world, a batch for each table it has rows in. They are copied, so they may be cleared at once. */
   async take(world: readonly Batch[]): Promise<void> {
-    let longest = 0;
-    for (const batch of world) {
-      const gathered = this.#filling.get(batch.table.name);
-      if (gathered === undefined) throw new RangeError(`the file has no table ${batch.table.name}`);
-      gathered.append(batch);
-      longest = Math.max(longest, gathered.rows);
-    }
-    if (longest >= this.#enough) await this.#flush();
+    const gathered = world.map((batch) => {
+      batch.seal();
+      const rows = this.#filling.get(batch.table.name);
+      if (rows === undefined) throw new RangeError(`the file has no table ${batch.table.name}`);
+      return rows;
+    });
+    for (const [index, batch] of world.entries()) gathered[index]!.append(batch);
+    if (gathered.some(({ rows }) => rows >= this.#enough)) await this.#flush();
   }
 
   /** Writes what is left. The store stays open. */
@@ -150,8 +160,7 @@ const open = new Set<string>();
 
 /** Opens under a claim on the place, which a failure gives up again; a success keeps it until the file is closed. */
 async function claimed<T>(path: string, place: string, opening: () => Promise<T>): Promise<T> {
-  if (open.has(place))
-    throw new StoreError(`${path} is open in this process already: close it before opening it again`);
+  if (open.has(place)) throw new StoreError(`${path} is open in this process already: close it before that`);
   open.add(place);
   try {
     return await opening();
@@ -173,7 +182,7 @@ function placeOf(path: string, purpose: "make" | "find"): string {
 
 function refuseExisting(path: string, place: string): void {
   if (existsSync(place)) {
-    throw new StoreError(`${path} is there already and may hold another run: name another file, or have it replaced`);
+    throw new StoreError(`${path} is there already and may hold another run: name another file, or remove it`);
   }
   if (existsSync(`${place}.wal`)) {
     throw new StoreError(`${path}.wal is left of a database that is gone, and would be read into a new one: remove it`);
@@ -228,6 +237,7 @@ class DatabaseFile implements Store {
   readonly #plain: DuckDBValueConverter<JS>;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
+  #failed = false;
 
   constructor(opened: Opened) {
     this.#opened = opened;
@@ -237,10 +247,10 @@ class DatabaseFile implements Store {
   }
 
   makeTables(): Promise<void> {
+    const made = this.tables.map((table) => ddl(table, this.dictionaries) + comments(table));
     return this.#inTurn(() =>
       this.#transaction(async () => {
-        for (const table of this.tables)
-          await this.#opened.connection.run(ddl(table, this.dictionaries) + comments(table));
+        for (const sql of made) await this.#opened.connection.run(sql);
       }),
     );
   }
@@ -252,22 +262,22 @@ class DatabaseFile implements Store {
     });
   }
 
-  appendWorlds(batches: readonly Batch[]): Promise<void> {
-    return this.#inTurn(async () => {
-      for (const batch of batches) batch.seal();
-      await this.#transaction(async () => {
+  async appendWorlds(batches: readonly Batch[]): Promise<void> {
+    for (const batch of batches) batch.seal();
+    await this.#inTurn(() =>
+      this.#transaction(async () => {
         for (const batch of batches) if (batch.rows > 0) await this.#append(batch);
-      });
-    });
+      }),
+    );
   }
 
-  /** What is committed is in the file itself afterwards, with no log beside it. */
+  /** Leaves one file, without a log beside it; after a failure the log stays, and the file is as whole with it. */
   async close(): Promise<void> {
     if (this.#closed) return;
-    const { place, connection, instance, tables } = this.#opened;
+    const { place, connection, instance } = this.#opened;
     try {
       await this.#inTurn(async () => {
-        if (tables.length > 0) await connection.run("CHECKPOINT");
+        if (this.tables.length > 0 && !this.#failed) await connection.run("CHECKPOINT");
       });
     } finally {
       this.#closed = true;
@@ -295,6 +305,7 @@ class DatabaseFile implements Store {
       await work();
       await connection.run("COMMIT");
     } catch (error) {
+      this.#failed = true;
       // A commit that failed has rolled back by itself, and the first error is the one to tell.
       await connection.run("ROLLBACK").catch(() => undefined);
       throw error;
@@ -308,7 +319,7 @@ class DatabaseFile implements Store {
       copyRows(duckdb, appender, batch);
       appender.flushSync();
     } catch (error) {
-      // Closing writes whatever is still held.
+      // Closing would try once more to write what is still held.
       appender.clear();
       throw error;
     } finally {
@@ -322,21 +333,20 @@ function plainValues({ api }: DuckDB): DuckDBValueConverter<JS> {
     typeof value === "bigint" ? Number(value) : api.JSDuckDBValueConverter(value, type, converter);
 }
 
+/** Whatever DuckDB has to say, in a message that begins with the file. What is wrong with our own calls stays as it is. */
 function explained(path: string): (error: unknown) => never {
   return (error) => {
-    if (!(error instanceof Error) || error instanceof StoreError || !fromDuckDB.test(error.message)) throw error;
-    const holder = /Conflicting lock is held in .*\(PID (\d+)\)/.exec(error.message);
+    if (error instanceof StoreError || error instanceof RangeError || error instanceof TypeError) throw error;
+    const message = messageOf(error);
+    const holder = /Conflicting lock is held in .*\(PID (\d+)\)/.exec(message);
     const told = holder
-      ? `${path} is being written by another process (${holder[1]}): wait for it to end, or stop it`
-      : error.message.includes("not a valid DuckDB database file")
-        ? `${path} is not a DuckDB database: is it the file you meant?`
-        : `${path}: ${error.message}`;
-    throw new StoreError(told, { cause: error });
+      ? ` is being written by another process (${holder[1]}): wait for it to end, or stop it`
+      : /not a valid DuckDB database file|Corrupt database file/.test(message)
+        ? " is not a DuckDB database, or a damaged one: is it the file you meant?"
+        : `: ${message}`;
+    throw new StoreError(path + told, { cause: error });
   };
 }
-
-/** DuckDB's own errors say their kind first: `IO Error: …`, `Binder Error: …`. */
-const fromDuckDB = /^[A-Z][\w ]* Error: /;
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
@@ -348,12 +358,14 @@ function copyRows(duckdb: DuckDB, appender: DuckDBAppender, { table, cells, rows
   const types = Array.from({ length: appender.columnCount }, (_, index) => appender.columnType(index));
   const wanted = cells.map(sqlTypeOf);
   // A vector of another type would be filled all the same, and read as something else.
-  if (String(types) !== String(wanted))
+  if (String(types) !== String(wanted)) {
     throw new RangeError(`${table.name} has other columns in the file than in the batch`);
+  }
+  for (const [index, column] of cells.entries()) checkWidth(duckdb, column, types[index]!);
   const chunk = api.DuckDBDataChunk.create(types);
   const atOnce = bindings.vector_size();
   for (let first = 0; first < rows; first += atOnce) {
-    // Without a reset the nulls of the chunk before would come back.
+    // A chunk keeps the nulls, texts and lists of its last use otherwise.
     chunk.reset();
     chunk.rowCount = Math.min(atOnce, rows - first);
     for (const [index, column] of cells.entries()) {
@@ -362,6 +374,25 @@ function copyRows(duckdb: DuckDB, appender: DuckDBAppender, { table, cells, rows
     }
     appender.appendDataChunk(chunk);
   }
+}
+
+/** Wider numbers than the vector's would be written behind its end. */
+function checkWidth({ api: { DuckDBTypeId } }: DuckDB, { where, kind, values, perRow }: Cells, type: DuckDBType): void {
+  if (kind === "text") return;
+  const bytes: Partial<Record<DuckDBTypeId, number>> = {
+    [DuckDBTypeId.BOOLEAN]: 1,
+    [DuckDBTypeId.UTINYINT]: 1,
+    [DuckDBTypeId.USMALLINT]: 2,
+    [DuckDBTypeId.UINTEGER]: 4,
+    [DuckDBTypeId.INTEGER]: 4,
+    [DuckDBTypeId.BIGINT]: 8,
+    [DuckDBTypeId.DECIMAL]: 8,
+    [DuckDBTypeId.DOUBLE]: 8,
+    // The number of a list, which becomes an entry only in the vector.
+    [DuckDBTypeId.LIST]: 4,
+  };
+  const width = bytes["internalTypeId" in type ? type.internalTypeId : type.typeId];
+  if (values.BYTES_PER_ELEMENT * perRow !== width) throw new RangeError(`${where} is not as wide as ${type}`);
 }
 
 type Bindings = DuckDB["bindings"];
@@ -421,8 +452,8 @@ function checkCodes(where: string, codes: ArrayLike<number>, first: number, coun
   // Rows without a value hold 0, even where there is no word at all.
   const limit = Math.max(1, stored.length);
   for (let at = first; at < first + count; at += 1) {
-    if (!(codes[at]! < limit))
-      throw new RangeError(`${where} has ${stored.length} words, row ${at} the code ${codes[at]}`);
+    const code = codes[at]!;
+    if (!(code < limit)) throw new RangeError(`${where} has ${stored.length} words, row ${at} the code ${code}`);
   }
 }
 

@@ -69,7 +69,7 @@ export function seconds(says: string): Column<"seconds", string, false> {
   return { kind: "seconds", says, unit: "s", nullable: false, words: null };
 }
 
-/** Any number, not-a-number and the infinities included. Sums over it depend on their order: prefer whole numbers. */
+/** Any number, not-a-number and the infinities included, but no −0. Its sums depend on their order: prefer whole numbers. */
 export function real(says: string, unit: string | null = null): Column<"real", string, false> {
   return { kind: "real", says, unit, nullable: false, words: null };
 }
@@ -84,7 +84,7 @@ export function text(says: string): Column<"text", string, false> {
 }
 
 /** One word of a closed set: the words themselves, or the name of the dictionary that will hold them. */
-export function oneOf<Word extends string>(
+export function oneOf<const Word extends string>(
   words: readonly Word[] | string,
   says: string,
 ): Column<"oneOf", Word, false> {
@@ -92,14 +92,14 @@ export function oneOf<Word extends string>(
 }
 
 /** Several words of a closed set, in order, or none. */
-export function listOf<Word extends string>(
+export function listOf<const Word extends string>(
   words: readonly Word[] | string,
   says: string,
 ): Column<"listOf", Word, false> {
   return { kind: "listOf", says, unit: null, nullable: false, words };
 }
 
-/** The same column, where a row may have nothing to say. What the null means belongs into `says`. */
+/** The same column, where a row may have nothing to say. What the null means belongs in `says`. */
 export function orNull<K extends Kind, Word extends string>(column: Column<K, Word, boolean>): Column<K, Word, true> {
   return { ...column, nullable: true };
 }
@@ -297,7 +297,8 @@ export function openBatch<C extends Columns>(table: Table<C>, dictionaries: Dict
     append(other) {
       other.seal();
       this.seal();
-      invariant(other.table.name === table.name && other.cells.length === cells.length, `batches are of ${table.name}`);
+      const fits = other.table.name === table.name && other.cells.length === cells.length && other.cells !== cells;
+      invariant(fits, `what is appended to a batch of ${table.name} is another batch of it`);
       for (const [index, column] of cells.entries()) column.append(other.cells[index]!);
     },
     clear() {
@@ -495,7 +496,8 @@ class RealCells extends NumberCells<Float64Array<ArrayBuffer>> implements Writer
       this.nulls += 1;
       this.values[row] = 0;
     } else {
-      this.values[row] = value;
+      // −0 becomes 0: DuckDB's compression takes them for one, and keeps whichever came first.
+      this.values[row] = value + 0;
     }
     this.length = row + 1;
   }
@@ -588,7 +590,7 @@ class ListCells extends NumberCells<Int32Array<ArrayBuffer>> implements Writer<r
       this.values[row] = 0;
     } else {
       let list = 0;
-      for (let at = 0; at < words.length; at += 1) list = this.#with(list, this.codeOf(words[at]!));
+      for (let at = 0; at < words.length; at += 1) list = this.#with(list, this.#codeOf(words[at]!));
       this.values[row] = list;
     }
     this.length = row + 1;
@@ -600,7 +602,7 @@ class ListCells extends NumberCells<Int32Array<ArrayBuffer>> implements Writer<r
     for (let row = 0; row < other.length; row += 1) this.values[this.length + row] = own[other.values[row]!]!;
   }
 
-  private codeOf(word: string): number {
+  #codeOf(word: string): number {
     return this.words.codes.get(word) ?? this.refuse(word, `a list from ${listed(this.words)}`);
   }
 

@@ -171,7 +171,9 @@ export const shellInvocations = table(
     ),
     returned_running: flag("whether a foreground call handed back a live process"),
     time_to_first_control_seconds: orNull(
-      seconds("from the call until the model had control again; null (censored) if the harness cut it off"),
+      seconds(
+        "from the call until the model had control again; null (censored) if the harness cut it off, and if it was refused",
+      ),
     ),
     exit_code: orNull(whole("of the command, as the call returned; null while it ran or if a signal ended it")),
     signal: orNull(oneOf(SIGNALS, "the signal that ended the command, as the call returned; null if none did")),
@@ -204,9 +206,8 @@ export const processWaits = table(
     ),
     wait_raised: orNull(flag("whether the request was raised to the floor; null unless it is a wait")),
     wait_defaulted: orNull(flag("whether the model named no length; null unless it is a wait")),
-    process_status_after_wait: oneOf(
-      CALL_STATUSES,
-      "of the process as the call returned, or how the call itself failed",
+    process_status_after_wait: orNull(
+      oneOf(CALL_STATUSES, "of the process as the call returned, or how the call itself failed; null for a list"),
     ),
     remaining_run_seconds_before: orNull(seconds("left of the run as the call was made; null when no budget was told")),
     remaining_run_seconds_after: orNull(

@@ -2,14 +2,15 @@
  * The clock and the queue of a simulated world.
  *
  * A 4-ary heap over typed arrays, keyed by time, then by rank, then by the order of scheduling. Ties are
- * promises: at one moment exits come before timers and timers before the outer cut-off, so an exit due
- * at the very end of a hold is seen by it, and a trial that submits at its very limit has submitted.
+ * promises: at one moment exits come before timers, and timers before whatever comes from outside, a client
+ * that gives up and then the outer cut-off. So an exit due at the very end of a hold is seen by it, and a trial that
+ * submits at its very limit has submitted.
  * (Output needs no entry of its own: it is a function of time, and whoever looks sees all that was due.)
  */
 import type { Draws, Key } from "../random.ts";
 
 /** What comes first at one and the same moment. */
-export const RANK = { exit: 0, timer: 1, cutOff: 2, admission: 3 } as const;
+export const RANK = { exit: 0, timer: 1, cancel: 2, cutOff: 3, admission: 4 } as const;
 export type Rank = (typeof RANK)[keyof typeof RANK];
 
 /** Whoever wants to be told when a moment has come. */

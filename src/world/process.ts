@@ -12,6 +12,8 @@ export class ScriptedProcess {
   /** When it ends, as things stand; `never` if it does not. */
   endsAt: Instant;
   #by: End["by"] = "itself";
+  /** When TERM reaches it, or has; `never` if nobody ends it. */
+  #termAt: Instant = never;
   #signal: Signal | null;
   #code: number | null;
   /** Whether anybody has been told of its end. */
@@ -39,13 +41,14 @@ export class ScriptedProcess {
     const { onTerm } = this.command;
     const obeys = onTerm !== null && onTerm <= grace;
     const dies = after(at, obeys ? onTerm : grace);
-    if (this.endsAt <= dies) {
-      // Its own exit falls into the grace: that is how it ends, but it was made to.
+    // Whoever sends TERM first is the one who ends it.
+    if (at < this.#termAt) {
       this.#by = by;
-      return;
+      this.#termAt = at;
     }
+    // Its own exit may fall into the grace: that is how it ends, but it was made to.
+    if (this.endsAt <= dies) return;
     this.endsAt = dies;
-    this.#by = by;
     this.#code = null;
     this.#signal = obeys ? "SIGTERM" : "SIGKILL";
   }

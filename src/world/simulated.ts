@@ -10,6 +10,7 @@
  */
 import { type Agent, type Answer, CutOff, type Effect, type ProcessId, type Quiet } from "../agent/effects.ts";
 import type { Record, TrialEvent } from "../agent/events.ts";
+import { journal } from "../agent/journal.ts";
 import { after, type Duration, earliest, type Instant, moment, never } from "../policy/time.ts";
 import { BrokenPromise, Kernel, type KernelOptions, RANK, type Token } from "./kernel.ts";
 import { ScriptedProcess } from "./process.ts";
@@ -77,6 +78,8 @@ class SimulatedWorld {
   readonly #first: number;
   #firstQueueEmptyAt = Number.POSITIVE_INFINITY;
   #admissionDue = false;
+  /** The trial that was last on its way, for the message of a promise that breaks. */
+  latest: TrialRun | null = null;
 
   constructor({ lanes, first, cutGrace, kernel }: WorldSpec) {
     this.kernel = new Kernel(kernel);
@@ -87,7 +90,12 @@ class SimulatedWorld {
 
   run(): WorldRecord {
     this.admit();
-    this.kernel.run();
+    try {
+      this.kernel.run();
+    } catch (error) {
+      if (error instanceof BrokenPromise && this.latest !== null) error.message += this.latest.endOfTrace();
+      throw error;
+    }
     for (const lane of this.#lanes) {
       if (lane.taken > 0)
         throw new BrokenPromise(`a trial waits for nothing that will happen, at ${this.kernel.now} ms`);
@@ -187,6 +195,12 @@ const CUT = 1;
 const FREE = 2;
 const CANCEL = 3;
 
+/** The most effects that an agent may be answered without any time going by. */
+const AT_ONCE_LIMIT = 100_000;
+
+/** How many lines of a trial's journal the message of a broken promise shows. */
+const TRACE_SHOWN = 12;
+
 /** One trial on its way through the world: performs the effects that its agent asks for. */
 class TrialRun {
   readonly #world: SimulatedWorld;
@@ -212,18 +226,26 @@ class TrialRun {
 
   start(): void {
     const { kernel } = this.#world;
+    this.#world.latest = this;
     const { outerLimit, cancels, begin } = this.#entrant;
     this.#cutToken = kernel.schedule(this.#startedAt + outerLimit, RANK.cutOff, this, CUT);
-    for (const at of cancels ?? []) kernel.schedule(this.#startedAt + at, RANK.timer, this, CANCEL);
+    for (const at of cancels ?? []) kernel.schedule(this.#startedAt + at, RANK.cancel, this, CANCEL);
     this.#agent = begin((event) => this.#events.push(event));
     this.#goOn(undefined);
   }
 
   due(what: number): void {
+    this.#world.latest = this;
     if (what === WAKE) this.#wake();
     else if (what === CUT) this.#cutOff();
     else if (what === FREE) this.#lane.free();
     else this.#cancelHold();
+  }
+
+  /** The last of what happened, for a message. */
+  endOfTrace(): string {
+    const lines = journal(this.#events.slice(-4 * TRACE_SHOWN)).slice(-TRACE_SHOWN);
+    return ["; the trial that was on its way ends with:", ...lines].join("\n  ");
   }
 
   /** Moments of the trial count from its own beginning. */
@@ -233,9 +255,11 @@ class TrialRun {
 
   #goOn(answer: Answer | undefined): void {
     let step = this.#agent.next(answer as Answer);
-    while (step.done !== true) {
+    for (let atOnce = 0; step.done !== true; atOnce += 1) {
       const answered = this.#perform(step.value);
       if (answered === null) return;
+      if (atOnce === AT_ONCE_LIMIT)
+        throw new BrokenPromise(`an agent asked for ${AT_ONCE_LIMIT} things in one moment, at ${this.#now()} ms`);
       step = this.#agent.next(answered);
     }
     this.#world.kernel.cancel(this.#cutToken);

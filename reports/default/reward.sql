@@ -1,0 +1,3 @@
+SELECT s.arm, o.series, s.kind, successes, tries, value AS share, low, high
+FROM shares AS s JOIN arm_order AS o USING (position) WHERE outcome = 'reward'
+ORDER BY list_position(['all', 'quick', 'long_finite', 'hanging'], s.kind), s.position;

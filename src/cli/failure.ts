@@ -1,0 +1,27 @@
+/** How failures are told: mistakes of the caller's in one line each, our own with their stack. */
+import { FileFaults } from "../scenario/fault.ts";
+import { StoreError } from "../telemetry/store.ts";
+import type { Outside } from "./command.ts";
+import { EXIT, Incomplete, Interrupted, UsageError } from "./exit.ts";
+import { openScreen } from "./screen.ts";
+
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof UsageError || error instanceof FileFaults || error instanceof StoreError) return EXIT.usage;
+  if (error instanceof Incomplete) return EXIT.incomplete;
+  if (error instanceof Interrupted) return EXIT.interrupted;
+  return EXIT.internal;
+}
+
+export function printFailure(error: unknown, { stderr, environment }: Outside): void {
+  const { colours, line } = openScreen({ stream: stderr, environment });
+  if (error instanceof UsageError || error instanceof FileFaults) {
+    for (const fault of error.faults) line(`${colours.red("error")}  ${fault}`);
+  } else if (error instanceof StoreError || error instanceof Incomplete || error instanceof Interrupted) {
+    line(`${colours.red("error")}  ${error.message}`);
+  } else {
+    line(
+      `${colours.red("internal error")}  a promise of yieldpoint's own is broken; please report this with all that follows`,
+    );
+    line(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  }
+}

@@ -1,0 +1,90 @@
+/** `replay`: the journal of one trial. */
+import { journal } from "../agent/journal.ts";
+import { replay as replayTrial } from "../experiment/conduct.ts";
+import { scheduled, tasksOf } from "../experiment/schedule.ts";
+import { seconds } from "../policy/time.ts";
+import { keyed } from "../random.ts";
+import { drawScenario, replicateKey, type Task } from "../scenario/draw.ts";
+import { listed, nearest } from "../scenario/fault.ts";
+import { type Arm, loadPanel, loadScenario, type Panel, shippedArms } from "../scenario/load.ts";
+import { eventOnPaper } from "../telemetry/rows.ts";
+import type { Command } from "./command.ts";
+import { EXIT, UsageError } from "./exit.ts";
+import { on, readFlags, refuse, text, whole } from "./flags.ts";
+
+const flags = {
+  arm: text("under which arm: one of panels/arms.yaml, or of the panel", "NAME"),
+  replicate: whole("which replicate of the panel", 1, { default: 1 }),
+  seed: whole("of every draw (default: 1, or the panel's)", 0),
+  json: on("print the events as one JSON object"),
+};
+
+export const replay: Command = {
+  usage: "replay <trial>",
+  says: "the journal of one trial, of a scenario or of a panel's task",
+  flags,
+  examples: [
+    ["replay scenarios/hung-test-run.yaml --arm budgeted", "how the budgeted arm gets out of a hung test run"],
+    ["replay panels/deepswe-headline.yaml#017 --arm treatment --replicate 3", "task 17 of the third replicate"],
+    ["replay hung-test-run --arm control --json", "its events, for a program"],
+  ],
+  async does(argv, { stdout }) {
+    const { given, faults } = readFlags(argv, flags, ["trial"]);
+    refuse(...faults, ...(given.arm === undefined ? ["--arm is missing: expected the name of an arm"] : []));
+    const { task, arm, seed, cutGrace } = await found(String(argv["trial"]), given.arm!, given.seed, given.replicate);
+    const events = replayTrial(arm, task, cutGrace);
+    if (given.json) {
+      const told = {
+        scenario: task.scenario,
+        arm: arm.arm,
+        seed,
+        replicate: given.replicate,
+        world: "simulated",
+        events: events.map(eventOnPaper),
+      };
+      stdout.write(`${JSON.stringify(told)}\n`);
+    } else {
+      const which = given.replicate === 1 ? "" : `, replicate ${given.replicate}`;
+      stdout.write(`${task.scenario}, ${arm.arm}, seed ${seed}${which}\n\n${journal(events).join("\n")}\n`);
+    }
+    return EXIT.done;
+  },
+};
+
+async function found(trial: string, armName: string, seedGiven: number | undefined, replicate: number) {
+  const hash = trial.lastIndexOf("#");
+  if (hash < 0) {
+    const seed = seedGiven ?? 1;
+    const scenario = loadScenario(trial);
+    const arm = armNamed(armName, shippedArms(), "panels/arms.yaml");
+    return {
+      task: drawScenario(scenario, keyed, replicateKey(keyed, seed, replicate)),
+      arm,
+      seed,
+      cutGrace: seconds(10),
+    };
+  }
+  const panel = loadPanel(trial.slice(0, hash), seedGiven === undefined ? {} : { seed: seedGiven });
+  const task = taskNumbered(panel, trial.slice(hash + 1), replicate);
+  const arm = armNamed(armName, [...panel.arms, ...shippedArms()], `panel ${panel.panel} and panels/arms.yaml`);
+  return { task, arm, seed: panel.seed, cutGrace: panel.cutGrace };
+}
+
+function taskNumbered(panel: Panel, said: string, replicate: number): Task {
+  const number = Number(said);
+  const tasks = tasksOf(panel);
+  if (!Number.isInteger(number) || number < 1 || number > tasks) {
+    throw new UsageError(`#${said} is no task of panel ${panel.panel}: expected #1 to #${tasks}`);
+  }
+  return scheduled(panel, keyed)(replicate)[number - 1]!;
+}
+
+function armNamed(name: string, arms: readonly Arm[], where: string): Arm {
+  const arm = arms.find((candidate) => candidate.arm === name);
+  if (arm !== undefined) return arm;
+  const names = [...new Set(arms.map((candidate) => candidate.arm))];
+  const near = nearest(name, names);
+  throw new UsageError(
+    `--arm is ${name}: no such arm in ${where}${near === null ? `; there are ${listed(names)}` : `; did you mean ${near}?`}`,
+  );
+}

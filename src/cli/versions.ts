@@ -1,0 +1,39 @@
+/** Which engine this is, and what it stands on. */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { cpus, platform, release } from "node:os";
+
+interface PackageFile {
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+const root = new URL("../../", import.meta.url);
+
+function packageFile(): PackageFile {
+  return JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as PackageFile;
+}
+
+export function engineVersion(): string {
+  return packageFile().version;
+}
+
+export function versions(): Readonly<Record<string, string>> {
+  const { version, dependencies } = packageFile();
+  return { yieldpoint: version, node: process.versions.node, duckdb: dependencies["@duckdb/node-api"] ?? "" };
+}
+
+export function host(): Readonly<Record<string, string | number>> {
+  return { platform: platform(), release: release(), architecture: process.arch, cores: cpus().length };
+}
+
+/** The checkout that this program runs from; null where there is none. */
+export function gitState(): { readonly commit: string; readonly changed: boolean } | null {
+  try {
+    const git = (...args: readonly string[]) =>
+      execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+    return { commit: git("rev-parse", "HEAD"), changed: git("status", "--porcelain") !== "" };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,37 @@
+/** Which trials a replicate consists of, in which order, and what they are called. */
+
+import type { Draws } from "../random.ts";
+import { compilePopulation, drawScenario, replicateKey, type Task } from "../scenario/draw.ts";
+import type { Panel } from "../scenario/load.ts";
+
+/** How many trials each arm has in one replicate. */
+export function tasksOf({ source }: Panel): number {
+  return "population" in source ? source.population.tasks : source.scenarios.length;
+}
+
+/** The tasks of one replicate, in panel order; the same for every arm. */
+export type TasksOf = (replicate: number) => readonly Task[];
+
+/** @param luck every draw of the panel comes from it */
+export function scheduled({ source, seed }: Panel, luck: Draws): TasksOf {
+  if ("scenarios" in source) {
+    return (replicate) =>
+      source.scenarios.map((scenario) => drawScenario(scenario, luck, replicateKey(luck, seed, replicate)));
+  }
+  const { population } = source;
+  const draw = compilePopulation(population, luck);
+  return (replicate) => {
+    const key = replicateKey(luck, seed, replicate);
+    return Array.from({ length: population.tasks }, (_, index) => draw(index, key));
+  };
+}
+
+/** Trials of one scenario and replicate are a pair under any two arms. Counted from 1. */
+export function pairKey(panel: Panel, replicate: number, task: number): number {
+  return (replicate - 1) * tasksOf(panel) + task + 1;
+}
+
+/** Unique in the experiment, and the same whatever worker runs it. Counted from 1. */
+export function trialId(panel: Panel, pair: number, arm: number): number {
+  return (pair - 1) * panel.arms.length + arm + 1;
+}

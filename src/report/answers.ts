@@ -1,0 +1,151 @@
+/**
+ * What was estimated, as tables that a report's SQL can ask.
+ *
+ * A report is data: queries, specs and words. Intervals are worked out in TypeScript, so they are put where queries can reach
+ * them: temporary tables beside those of the file, which stays as it is. reports/default/report.yaml lists them.
+ */
+import { wilson } from "../stats/wilson.ts";
+import type { Reading } from "../telemetry/store.ts";
+import { literal } from "../telemetry/table.ts";
+import { CONFIDENCE, type Comparison, type Estimates } from "./estimates.ts";
+import type { Experiment } from "./experiment.ts";
+import type { JudgedFigure } from "./judged.ts";
+import { MEASURES } from "./measures.ts";
+
+type Value = string | number | null;
+
+export async function tellAnswers(
+  reading: Reading,
+  experiment: Experiment,
+  comparisons: readonly Comparison[],
+  estimates: Estimates,
+  figures: readonly JudgedFigure[],
+): Promise<void> {
+  const labels = new Map(experiment.arms.map(({ row, label }) => [row.arm, label]));
+  await make(
+    reading,
+    "arm_order",
+    "position INTEGER, name VARCHAR, arm VARCHAR, series VARCHAR, tag VARCHAR, told BOOLEAN, reserve_seconds DOUBLE",
+    experiment.arms.map(({ row, label, series, tag, settings }) => [
+      row.position,
+      row.arm,
+      label,
+      series,
+      tag,
+      row.budget === "untold" ? 0 : 1,
+      numberOrNull(settings["finalization_reserve_seconds"]),
+    ]),
+  );
+  await make(
+    reading,
+    "measures",
+    "measure VARCHAR, title VARCHAR, unit VARCHAR, better VARCHAR, says VARCHAR",
+    MEASURES.map(({ measure, title, unit, better, says }) => [measure, title, unit, better, says]),
+  );
+  await make(
+    reading,
+    "estimates",
+    "position INTEGER, arm VARCHAR, measure VARCHAR, value DOUBLE, low DOUBLE, high DOUBLE, n INTEGER",
+    experiment.arms.flatMap(({ row, label }) =>
+      MEASURES.flatMap(({ measure }) => {
+        const found = estimates.arm(row.arm, measure);
+        return found === undefined
+          ? []
+          : [[row.position, label, measure, found.value, found.low, found.high, found.n] as Value[]];
+      }),
+    ),
+  );
+  await make(
+    reading,
+    "differences",
+    "position INTEGER, arm VARCHAR, against VARCHAR, measure VARCHAR, value DOUBLE, low DOUBLE, high DOUBLE, relative DOUBLE, relative_low DOUBLE, relative_high DOUBLE, n INTEGER",
+    comparisons.flatMap(({ arm, against }) =>
+      MEASURES.flatMap(({ measure }) => {
+        const found = estimates.difference(arm, against, measure);
+        if (found === undefined) return [];
+        const { value, low, high, relative, n } = found;
+        const change = [relative?.value ?? null, relative?.low ?? null, relative?.high ?? null];
+        const position = experiment.arms.find(({ row }) => row.arm === arm)!.row.position;
+        return [[position, labels.get(arm)!, labels.get(against)!, measure, value, low, high, ...change, n] as Value[]];
+      }),
+    ),
+  );
+  await make(
+    reading,
+    "published_figures",
+    "position INTEGER, arm VARCHAR, against VARCHAR, measure VARCHAR, title VARCHAR, unit VARCHAR, published_low DOUBLE, published_high DOUBLE, mean DOUBLE, low DOUBLE, high DOUBLE, reproduced BOOLEAN",
+    figures.map(({ row, measure, mean, low, high, reproduced }, index) => [
+      index + 1,
+      labels.get(row.arm) ?? row.arm,
+      row.against === null ? null : (labels.get(row.against) ?? row.against),
+      row.measure,
+      measure?.title ?? row.measure,
+      measure?.unit ?? "count",
+      row.low,
+      row.high,
+      mean,
+      low,
+      high,
+      reproduced ? 1 : 0,
+    ]),
+  );
+  await tellShares(reading, labels);
+}
+
+/** `shares`: how many trials of each arm and kind had an outcome, with Wilson's interval. */
+async function tellShares(reading: Reading, labels: ReadonlyMap<string, string>): Promise<void> {
+  const counts = await reading.rows<{
+    position: number;
+    arm: string;
+    kind: string;
+    trials: number;
+    cut: number;
+    graded: number;
+    rewarded: number;
+    whole: boolean;
+  }>(
+    `SELECT a.position, t.arm::VARCHAR AS arm, CASE WHEN grouping(t.kind) = 1 THEN 'all' ELSE t.kind::VARCHAR END AS kind,
+            count(*)::INTEGER AS trials, count(*) FILTER (outer_timeout)::INTEGER AS cut,
+            count(reward)::INTEGER AS graded, sum(reward::DECIMAL(18, 6))::DOUBLE AS rewarded,
+            coalesce(bool_and(reward IN (0, 1)), false) AS "whole"
+     FROM trials AS t JOIN arms AS a USING (arm) GROUP BY GROUPING SETS ((a.position, t.arm), (a.position, t.arm, t.kind)) ORDER BY ALL`,
+  );
+  const rows = counts.flatMap(({ position, arm, kind, trials, cut, graded, rewarded, whole }) => {
+    const share = (outcome: string, successes: number, of: number): Value[][] => {
+      if (of === 0) return [];
+      const { value, low, high } = wilson(successes, of, CONFIDENCE);
+      return [[position, labels.get(arm)!, kind, outcome, successes, of, value, low, high]];
+    };
+    // Where rewards are shares of tests, Wilson's interval does not apply: the mean stands without one.
+    const mean: Value[][] =
+      graded > 0 ? [[position, labels.get(arm)!, kind, "reward", rewarded, graded, rewarded / graded, null, null]] : [];
+    return [...share("outer_timeout", cut, trials), ...(whole ? share("reward", rewarded, graded) : mean)];
+  });
+  await make(
+    reading,
+    "shares",
+    "position INTEGER, arm VARCHAR, kind VARCHAR, outcome VARCHAR, successes DOUBLE, tries INTEGER, value DOUBLE, low DOUBLE, high DOUBLE",
+    rows,
+  );
+}
+
+async function make(
+  reading: Reading,
+  name: string,
+  columns: string,
+  rows: readonly (readonly Value[])[],
+): Promise<void> {
+  await reading.rows(`CREATE OR REPLACE TEMP TABLE ${name} (${columns})`);
+  if (rows.length === 0) return;
+  const values = rows.map((row) => `(${row.map(spelled).join(", ")})`);
+  await reading.rows(`INSERT INTO ${name} VALUES ${values.join(", ")}`);
+}
+
+function spelled(value: Value): string {
+  if (value === null || (typeof value === "number" && !Number.isFinite(value))) return "NULL";
+  return typeof value === "number" ? String(value) : literal(value);
+}
+
+function numberOrNull(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
+}

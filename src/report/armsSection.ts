@@ -1,0 +1,184 @@
+/** Arms side by side: what they differ in, and every measure with its paired differences. */
+import type { Comparison, Difference, Estimates } from "./estimates.ts";
+import type { Arm, Experiment } from "./experiment.ts";
+import { type Html, html } from "./html.ts";
+import { MEASURES, type Measure } from "./measures.ts";
+import { changeIntervalOf, changeOf, intervalOf, relative, shownValue } from "./numbers.ts";
+import { counted, listed, type Names, scrolling, table } from "./words.ts";
+
+/** Arms stand in columns up to this many; more read better as rows. */
+export const ARMS_ACROSS = 5;
+
+export function armsBlock({ arms, declaredFactors, row: { crossed } }: Experiment, names: Names): Html {
+  const aspects = differing(arms, declaredFactors);
+  const confounded =
+    !crossed && declaredFactors.length > 1
+      ? html`<p>Arms differ in ${listed(declaredFactors)} at once: a difference between two of them cannot be put down to one of these alone.</p>`
+      : null;
+  const says = html`<ul class="says">${arms.length <= ARMS_ACROSS && arms.map(({ row }) => html`<li>${names.chip(row.arm)} <span>${row.says}</span></li>`)}</ul>`;
+  const across = arms.length <= ARMS_ACROSS;
+  const differences = across
+    ? table(
+        "What arms differ in",
+        [{ head: "differs" }, ...arms.map(({ row }) => ({ head: names.chip(row.arm) }))],
+        aspects.map(({ aspect, level }) => [html`<code>${aspect}</code>`, ...arms.map(level)]),
+      )
+    : table(
+        "What arms differ in",
+        [{ head: "arm" }, ...aspects.map(({ aspect }) => ({ head: html`<code>${aspect}</code>` }))],
+        arms.map((arm) => [names.chip(arm.row.arm), ...aspects.map(({ level }) => level(arm))]),
+      );
+  return html`${across ? says : null}${confounded}${
+    aspects.length === 0
+      ? html`<p>The arms are alike in every setting: this is an A/A panel, and differences are chance.</p>`
+      : scrolling("What arms differ in", differences)
+  }
+<details><summary>Every arm in full</summary>
+<p class="note">The resolved policy, lengths in seconds. Rows in which arms differ are marked.</p>
+${scrolling("Settings of every arm", settingsTable(arms, names))}
+${arms.map(({ row, habits }) => html`<h4>${names.chip(row.arm)} <bdi class="quiet">${row.arm}</bdi></h4><p>${row.says}</p><pre class="json">${JSON.stringify(habits, null, 2)}</pre>`)}
+</details>`;
+}
+
+interface Aspect {
+  readonly aspect: string;
+  readonly level: (arm: Arm) => string;
+}
+
+/** Policy, profile, budget and every setting, where two arms differ in them. */
+function differing(arms: readonly Arm[], declared: readonly string[]): readonly Aspect[] {
+  const own: readonly Aspect[] = [
+    { aspect: "policy", level: ({ row }) => row.policy },
+    { aspect: "profile", level: ({ row }) => row.profile },
+    { aspect: "budget", level: ({ row }) => row.budget },
+    ...settingKeys(arms).map((key) => ({ aspect: key, level: (arm: Arm) => spelled(arm.settings[key]) })),
+  ];
+  const pattern = ({ level }: Aspect) => JSON.stringify(arms.map(level));
+  const differ = ({ level }: Aspect) => new Set(arms.map(level)).size > 1;
+  const told = new Set(own.map(pattern));
+  // A factor most often is one of the above under a shorter name.
+  const factors = declared
+    .map((factor) => ({ aspect: factor, level: (arm: Arm) => arm.factors[factor] ?? "–" }))
+    .filter((factor) => !told.has(pattern(factor)));
+  return [...own, ...factors].filter(differ);
+}
+
+function settingsTable(arms: readonly Arm[], names: Names): Html {
+  return table(
+    "Settings of every arm",
+    [{ head: "setting" }, ...arms.map(({ row }) => ({ head: names.chip(row.arm) }))],
+    settingKeys(arms).map((key) => {
+      const levels = arms.map((arm) => spelled(arm.settings[key]));
+      const differs = new Set(levels).size > 1;
+      return [html`<code>${key}</code>${differs && html` <span title="arms differ">≠</span>`}`, ...levels];
+    }),
+  );
+}
+
+function settingKeys(arms: readonly Arm[]): readonly string[] {
+  return [...new Set(arms.flatMap(({ settings }) => Object.keys(settings)))];
+}
+
+function spelled(value: unknown): string {
+  if (value === undefined || value === null) return "–";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+export function measuresBlock(
+  { arms, hasCalls }: Experiment,
+  estimates: Estimates,
+  comparisons: readonly Comparison[],
+  names: Names,
+): Html {
+  const shown = MEASURES.filter(({ measure }) => arms.some(({ row }) => estimates.arm(row.arm, measure) !== undefined));
+  const head = html`<h3>All measures</h3>
+<p class="note">Means per trial unless a row says otherwise, with 95 % intervals. Differences are paired: the same tasks under both arms. “Better” and “worse” stand where the difference is distinguishable from none.${
+    !hasCalls && html` Medians over calls need <code>--detail calls</code>; this run kept trials only.`
+  }</p>`;
+  const definitions = html`<details><summary>What each measure means</summary><dl class="definitions">${shown.map(
+    ({ measure, title, says }) => html`<dt>${title} <code>${measure}</code></dt><dd>${says}</dd>`,
+  )}</dl></details>`;
+  if (arms.length <= ARMS_ACROSS) {
+    return html`${head}${scrolling("All measures by arm", measuresAcross(arms, shown, estimates, comparisons, names))}${definitions}`;
+  }
+  const against = arms[0]!.row.arm;
+  const values = table(
+    "All measures, arms as rows",
+    [{ head: "arm" }, ...shown.map(({ title }) => ({ head: title, number: true }))],
+    arms.map(({ row }) => [
+      names.chip(row.arm),
+      ...shown.map((measure) => valueCell(estimates.arm(row.arm, measure.measure), measure)),
+    ]),
+    { kind: "measures many" },
+  );
+  const differences = table(
+    "Paired differences, arms as rows",
+    [{ head: "arm" }, ...shown.map(({ title }) => ({ head: title, number: true }))],
+    comparisons
+      .filter((comparison) => comparison.against === against)
+      .map(({ arm }) => [
+        names.chip(arm),
+        ...shown.map(({ measure }) => differenceCell(estimates.difference(arm, against, measure))),
+      ]),
+    { kind: "measures many" },
+  );
+  return html`${head}${scrolling("All measures, arms as rows", values)}
+<details><summary>Paired differences against ${names.of(against)}, ${counted(arms.length - 1, "arm")}</summary>${scrolling("Paired differences, arms as rows", differences)}</details>${definitions}`;
+}
+
+function measuresAcross(
+  arms: readonly Arm[],
+  shown: readonly Measure[],
+  estimates: Estimates,
+  comparisons: readonly Comparison[],
+  names: Names,
+): Html {
+  const columns = 1 + arms.length + comparisons.length;
+  const groups = [...new Set(shown.map(({ group }) => group))];
+  const rows = groups.map(
+    (group) => html`<tbody><tr class="group"><th scope="rowgroup" colspan="${columns}">${group}</th></tr>
+${shown
+  .filter((measure) => measure.group === group)
+  .map(
+    (measure) =>
+      html`<tr><th scope="row">${measure.title}</th>${arms.map(
+        ({ row }) => html`<td class="number">${valueCell(estimates.arm(row.arm, measure.measure), measure)}</td>`,
+      )}${comparisons.map(
+        ({ arm, against }, index) =>
+          html`<td class="number${index === 0 && " first-difference"}">${differenceCell(estimates.difference(arm, against, measure.measure))}</td>`,
+      )}</tr>\n`,
+  )}</tbody>`,
+  );
+  return html`<table class="measures"><caption class="unseen">All measures by arm, with paired differences</caption>
+<thead><tr><th scope="col">measure</th>${arms.map(({ row }) => html`<th scope="col" class="number">${names.chip(row.arm)}</th>`)}${comparisons.map(
+    ({ arm, against }, index) =>
+      html`<th scope="col" class="number${index === 0 && " first-difference"}">${names.chip(arm)}<br><span class="quiet">− <bdi>${names.of(against)}</bdi></span></th>`,
+  )}</tr></thead>${rows}</table>`;
+}
+
+function valueCell(figure: ReturnType<Estimates["arm"]>, { unit }: Measure): Html {
+  if (figure === undefined) return html`<span class="quiet">–</span>`;
+  const interval = intervalOf(figure, unit);
+  return html`<b>${shownValue(figure, unit)}</b>${interval !== null && html`<small>${interval}</small>`}`;
+}
+
+function differenceCell(difference: Difference | undefined): Html {
+  if (difference === undefined) return html`<span class="quiet">–</span>`;
+  const { measure, relative: change } = difference;
+  const interval = changeIntervalOf(difference, measure.unit);
+  const told = change !== null && measure.unit !== "share" && difference.value !== 0 && change.value < TELLING;
+  const share = told ? ` · ${relative(change.value)}` : "";
+  return html`<b>${changeOf(difference, measure.unit)}</b>${interval !== null && html`<small>${interval}${share}</small>`}${judged(difference)}`;
+}
+
+/** A hundredfold of next to nothing tells nobody anything. */
+const TELLING = 99;
+
+/** A word where the difference can be told from none, and there is a better side. */
+function judged({ measure, value, low, high, permutation }: Difference): Html | null {
+  if (measure.better === "neither" || low === null || high === null || value === 0) return null;
+  const distinct = permutation === null ? low > 0 || high < 0 : permutation.p <= 0.05;
+  if (!distinct) return null;
+  const better = measure.better === (value < 0 ? "lower" : "higher");
+  return better ? html`<small class="better">▲ better</small>` : html`<small class="worse">▼ worse</small>`;
+}

@@ -1,0 +1,105 @@
+/**
+ * A report definition: the folder that says what a report asks and shows.
+ *
+ * `report.yaml` names sections and their parts in order; a part `chart: NAME` is `NAME.sql` and `NAME.vl.json`, a part
+ * `table: NAME` only `NAME.sql`, and `NAME.answer.sql`, where it is there, gives the one sentence below. The remaining parts
+ * (`show: …`) are made here, because they are more than one query. So a chart is added by one query, one spec and one line.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parse } from "yaml";
+import { z } from "zod";
+import { ReportError } from "./experiment.ts";
+
+/** The definition that ships. */
+export const DEFAULT_DEFINITION = fileURLToPath(new URL("../../reports/default/", import.meta.url));
+
+/** Parts that are more than a query. */
+export const SHOWN = ["arms", "measures", "exhibits", "published", "provenance", "dictionary"] as const;
+export type Shown = (typeof SHOWN)[number];
+
+const text = z.string().min(1);
+/** What a query needs of a file: single calls, or published figures. */
+const needs = z.enum(["calls", "published"]).optional();
+
+const part = z.union([
+  z.strictObject({ chart: text, question: text, note: text.optional(), needs }),
+  z.strictObject({ table: text, question: text, note: text.optional(), needs }),
+  z.strictObject({ show: z.enum(SHOWN), note: text.optional() }),
+]);
+
+const section = z.strictObject({
+  section: z.string().regex(/^[a-z][a-z0-9-]*$/, "a section is called by lower-case letters, digits and hyphens"),
+  nav: text,
+  title: text,
+  lead: text.optional(),
+  parts: z.array(part),
+});
+
+const shape = z.strictObject({
+  report: text,
+  says: text,
+  /** A query for the one sentence that answers the panel's question, without `.answer.sql`. */
+  answer: text,
+  /** The chart of each exhibit; its query is given the parameters scenario and limit. */
+  exhibit: text,
+  simulated: text,
+  sections: z.array(section),
+});
+
+export type Section = z.infer<typeof section>;
+export type Part = z.infer<typeof part>;
+
+export type Spec = Readonly<Record<string, unknown>>;
+
+export interface Definition extends z.infer<typeof shape> {
+  query(name: string): string;
+  /** Null where a part has no sentence of its own. */
+  answerQuery(name: string): string | null;
+  spec(name: string): Spec;
+  /** A file of the page itself: its style, its script. */
+  file(name: string): string;
+}
+
+export function loadDefinition(folder: string): Definition {
+  const read = (name: string) => {
+    const path = join(folder, name);
+    if (!existsSync(path)) throw new ReportError(`${path} is not there, and the report definition asks for it`);
+    return readFileSync(path, "utf8");
+  };
+  const path = join(folder, "report.yaml");
+  const parsed = shape.safeParse(fromYaml(path, read("report.yaml")));
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map(({ path: where, message }) => `${path}: ${where.join(".")}: ${message}`);
+    throw new ReportError(faults.join("\n"));
+  }
+  return {
+    ...parsed.data,
+    query: (name) => read(`${name}.sql`),
+    answerQuery: (name) => (existsSync(join(folder, `${name}.answer.sql`)) ? read(`${name}.answer.sql`) : null),
+    spec: (name) => {
+      const file = `${name}.vl.json`;
+      try {
+        return JSON.parse(read(file)) as Spec;
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+        throw new ReportError(`${join(folder, file)} is not JSON: ${error.message}`);
+      }
+    },
+    file: read,
+  };
+}
+
+function fromYaml(path: string, source: string): unknown {
+  try {
+    return parse(source);
+  } catch (error) {
+    throw new ReportError(`${path} is not YAML: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Words with `{names}` filled in. A name that nobody knows stays as it is, and so is seen. */
+export function filled(words: string, facts: Readonly<Record<string, string>>): string {
+  return words.replace(/\{(\w+)\}/g, (whole, name: string) => facts[name] ?? whole).trim();
+}

@@ -1,0 +1,372 @@
+/**
+ * Every measure of every arm, and the differences between arms, each with its interval.
+ *
+ * DuckDB adds up, this side of it estimates: one sum and one count for each arm and cluster come back, however many trials
+ * there are. What a cluster is, the experiment's design says. Sums are over whole milliseconds and integers, so that they
+ * do not depend on the order in which rows are read.
+ */
+import { type Draws, type Key, keyed } from "../random.ts";
+import { NotEstimable } from "../stats/estimate.ts";
+import {
+  type BothSums,
+  bcaMeanDifference,
+  type ClusterSum,
+  meanDifference,
+  relativeChange,
+  twoWayMeanDifference,
+  twoWayRelativeChange,
+} from "../stats/paired.ts";
+import { ratio } from "../stats/ratio.ts";
+import { type SignFlip, signFlip } from "../stats/signFlip.ts";
+import { type Crossing, twoWayRatio } from "../stats/twoWay.ts";
+import type { Reading } from "../telemetry/store.ts";
+import type { Experiment } from "./experiment.ts";
+import { BY_PERMUTATION, isMedian, MEASURES, type Measure } from "./measures.ts";
+
+export const CONFIDENCE = 0.95;
+
+/** An estimate; without ends where the data carry a value but no interval. */
+export interface Estimated {
+  readonly value: number;
+  readonly low: number | null;
+  readonly high: number | null;
+  /** How many independent things it rests on. */
+  readonly n: number;
+}
+
+export interface Difference extends Estimated {
+  readonly measure: Measure;
+  readonly arm: string;
+  readonly against: string;
+  /** As a share of the other arm's value; null where that is nothing. */
+  readonly relative: Estimated | null;
+  /** The bootstrap's interval, where one was asked for. */
+  readonly bootstrap: { readonly low: number; readonly high: number } | null;
+  /** For measures that a permutation decides. */
+  readonly permutation: SignFlip | null;
+  /** Why there is no interval; null: there is. */
+  readonly refusal: string | null;
+}
+
+export interface Estimates {
+  /** By arm and measure; absent where a measure cannot be had. */
+  arm(arm: string, measure: string): Estimated | undefined;
+  difference(arm: string, against: string, measure: string): Difference | undefined;
+  /** The values of single replicates, in their order; those without one are left out. */
+  replicates(arm: string, measure: string): readonly ReplicateValue[];
+}
+
+export interface ReplicateValue {
+  readonly replicate: number;
+  readonly value: number;
+}
+
+/** One arm's trials of one cluster: added up, and how many. */
+interface Cell extends Crossing {
+  readonly sum: number;
+  readonly n: number;
+}
+
+/** Two arms' trials of one cluster, over the same pairs. */
+interface PairedCell extends BothSums, Crossing {
+  readonly n: number;
+}
+
+/** Which differences are wanted: an arm against another. */
+export interface Comparison {
+  readonly arm: string;
+  readonly against: string;
+}
+
+/**
+ * @param comparisons with all measures
+ * @param bootstrapped whether each difference gets a bootstrap interval too
+ */
+export async function estimate(
+  reading: Reading,
+  experiment: Experiment,
+  comparisons: readonly Comparison[],
+  bootstrapped: (comparison: Comparison, measure: Measure) => boolean,
+): Promise<Estimates> {
+  await makeMeasured(reading, experiment);
+  const perReplicate = await cells(reading, experiment, "replicate");
+  const { by } = experiment.design;
+  const perCluster = by === "replicate" ? perReplicate : await cells(reading, experiment, by);
+  const seed = keyed.within(keyed.seeded(experiment.row.seed), "report");
+
+  const arms = new Map<string, Estimated>();
+  for (const { row } of experiment.arms) {
+    for (const measure of MEASURES) {
+      const own = (isMedian(measure) ? perReplicate : perCluster).get(at(row.arm, measure));
+      if (own !== undefined) arms.set(at(row.arm, measure), mean(own, measure, experiment));
+    }
+  }
+
+  const differences = new Map<string, Difference>();
+  for (const against of new Set(comparisons.map((comparison) => comparison.against))) {
+    const wanted = new Set(comparisons.filter((each) => each.against === against).map(({ arm }) => arm));
+    const paired = await pairedCells(reading, by, against);
+    for (const arm of wanted) {
+      for (const measure of MEASURES) {
+        const both = isMedian(measure)
+          ? medianCells(perReplicate.get(at(arm, measure)), perReplicate.get(at(against, measure)))
+          : (paired.get(at(arm, measure)) ?? []);
+        if (both.length === 0) continue;
+        const comparison = { arm, against };
+        const luck = [measure.measure, arm, against].reduce<Key>((key, part) => keyed.within(key, part), seed);
+        const difference = differenceOf(both, measure, comparison, experiment, {
+          luck,
+          bootstrapped: bootstrapped(comparison, measure),
+        });
+        differences.set(`${at(arm, measure)}\0${against}`, difference);
+      }
+    }
+  }
+
+  return {
+    arm: (arm, measure) => arms.get(`${arm}\0${measure}`),
+    difference: (arm, against, measure) => differences.get(`${arm}\0${measure}\0${against}`),
+    replicates: (arm, measure) =>
+      (perReplicate.get(`${arm}\0${measure}`) ?? []).map(({ replicate, sum, n }) => ({
+        replicate,
+        value: (sum / n) * perTrial(MEASURES.find((each) => each.measure === measure)!, experiment),
+      })),
+  };
+}
+
+const at = (arm: string, { measure }: Measure) => `${arm}\0${measure}`;
+
+/** What a mean over trials is multiplied by: the trials of one replicate, where the measure is their sum. */
+function perTrial({ kind }: Measure, experiment: Experiment): number {
+  return kind === "sum per replicate" ? experiment.row.tasks : 1;
+}
+
+const trialMeasures = MEASURES.filter((measure) => !isMedian(measure));
+
+/** `measured`: each trial with its measures as whole millionths; `measured_calls`: each foreground call with its time. */
+async function makeMeasured(reading: Reading, { hasCalls }: Experiment): Promise<void> {
+  const columns = trialMeasures.map(({ measure, sql }) => `(${sql})::DECIMAL(18, 6) AS ${measure}`);
+  await reading.rows(
+    `CREATE OR REPLACE TEMP VIEW measured AS SELECT arm::VARCHAR AS arm, scenario::VARCHAR AS scenario, replicate, pair_key, ${columns.join(", ")} FROM trials`,
+  );
+  if (!hasCalls) return;
+  await reading.rows(
+    `CREATE OR REPLACE TEMP VIEW measured_calls AS
+     SELECT t.arm::VARCHAR AS arm, t.replicate, background, returned_running, time_to_first_control_seconds::DOUBLE AS seconds
+     FROM shell_invocations JOIN trials AS t USING (trial_id) WHERE status <> 'refused'`,
+  );
+}
+
+type By = "replicate" | "scenario" | "both";
+
+const clusterColumns: Readonly<Record<By, string>> = {
+  replicate: "'' AS scenario, t.replicate",
+  scenario: "t.scenario, 0 AS replicate",
+  both: "t.scenario, t.replicate",
+};
+
+async function cells(reading: Reading, experiment: Experiment, by: By): Promise<ReadonlyMap<string, readonly Cell[]>> {
+  const found = new Map<string, Cell[]>();
+  const sums = trialMeasures.map(
+    ({ measure }) => `sum(t.${measure})::DOUBLE AS sum_${measure}, count(t.${measure})::INTEGER AS n_${measure}`,
+  );
+  const rows = await reading.rows<Record<string, number | string | null>>(
+    `SELECT t.arm, ${clusterColumns[by]}, ${sums.join(", ")} FROM measured AS t GROUP BY ALL ORDER BY ALL`,
+  );
+  for (const row of rows) {
+    for (const measure of trialMeasures) {
+      const n = row[`n_${measure.measure}`] as number;
+      const cell = { ...place(row), sum: row[`sum_${measure.measure}`] as number, n };
+      if (n > 0) listAt(found, at(row["arm"] as string, measure)).push(cell);
+    }
+  }
+
+  if (by !== "replicate" || !experiment.hasCalls) return found;
+  const medians = MEASURES.filter(isMedian);
+  const medianRows = await reading.rows<Record<string, number | string | null>>(
+    `SELECT arm, '' AS scenario, replicate, ${medians
+      .map(({ measure, sql }) => `quantile_cont(seconds, 0.5) FILTER (${sql}) AS ${measure}`)
+      .join(", ")} FROM measured_calls GROUP BY ALL ORDER BY ALL`,
+  );
+  for (const row of medianRows) {
+    for (const measure of medians) {
+      const value = row[measure.measure];
+      if (typeof value !== "number") continue;
+      listAt(found, at(row["arm"] as string, measure)).push({ ...place(row), sum: value, n: 1 });
+    }
+  }
+  return found;
+}
+
+/** Every arm against one, over pairs in which both have a value. */
+async function pairedCells(
+  reading: Reading,
+  by: By,
+  against: string,
+): Promise<ReadonlyMap<string, readonly PairedCell[]>> {
+  const sums = trialMeasures.map(
+    ({ measure: m }) =>
+      `sum(t.${m}) FILTER (c.${m} IS NOT NULL)::DOUBLE AS treatment_${m}, ` +
+      `sum(c.${m}) FILTER (t.${m} IS NOT NULL)::DOUBLE AS control_${m}, count(t.${m} - c.${m})::INTEGER AS n_${m}`,
+  );
+  const rows = await reading.rows<Record<string, number | string | null>>(
+    `SELECT t.arm, ${clusterColumns[by]}, ${sums.join(", ")}
+     FROM measured AS t JOIN measured AS c ON c.pair_key = t.pair_key AND c.arm = $against
+     WHERE t.arm <> $against GROUP BY ALL ORDER BY ALL`,
+    { against },
+  );
+  const found = new Map<string, PairedCell[]>();
+  for (const row of rows) {
+    for (const measure of trialMeasures) {
+      const n = row[`n_${measure.measure}`] as number;
+      if (n === 0) continue;
+      const cell = {
+        ...place(row),
+        treatmentSum: row[`treatment_${measure.measure}`] as number,
+        controlSum: row[`control_${measure.measure}`] as number,
+        n,
+      };
+      listAt(found, at(row["arm"] as string, measure)).push(cell);
+    }
+  }
+  return found;
+}
+
+/** The list under this key, a new one if there is none yet. */
+function listAt<Item>(lists: Map<string, Item[]>, key: string): Item[] {
+  const there = lists.get(key);
+  if (there !== undefined) return there;
+  const fresh: Item[] = [];
+  lists.set(key, fresh);
+  return fresh;
+}
+
+function place(row: Record<string, number | string | null>): Crossing {
+  return { scenario: row["scenario"] as string, replicate: row["replicate"] as number };
+}
+
+/** Replicates in which both arms have a median. */
+function medianCells(treatment: readonly Cell[] = [], control: readonly Cell[] = []): readonly PairedCell[] {
+  const others = new Map(control.map((cell) => [cell.replicate, cell.sum]));
+  return treatment.flatMap(({ scenario, replicate, sum }) => {
+    const controlSum = others.get(replicate);
+    return controlSum === undefined ? [] : [{ scenario, replicate, treatmentSum: sum, controlSum, n: 1 }];
+  });
+}
+
+function mean(own: readonly Cell[], measure: Measure, experiment: Experiment): Estimated {
+  const shares = own.map((cell) => ({ ...cell, numerator: cell.sum, denominator: cell.n }));
+  const plain = total(own, "sum") / total(own, "n");
+  const found = estimated(plain, own.length, () =>
+    crossed(measure, experiment) ? twoWayRatio(shares, CONFIDENCE, "a mean") : ratio(shares, CONFIDENCE, "a mean"),
+  );
+  return times(possible(found, measure), perTrial(measure, experiment));
+}
+
+/** The part of an interval that the measure can lie in: none is below 0, and no share above 1. */
+function possible(estimate: Estimated, { unit }: Measure): Estimated {
+  const { low, high } = estimate;
+  if (low === null || high === null) return estimate;
+  return { ...estimate, low: Math.max(low, 0), high: unit === "share" ? Math.min(high, 1) : high };
+}
+
+function differenceOf(
+  both: readonly PairedCell[],
+  measure: Measure,
+  comparison: Comparison,
+  experiment: Experiment,
+  { luck, bootstrapped }: { readonly luck: Key; readonly bootstrapped: boolean },
+): Difference {
+  const clusters = both.map((cell) => ({ ...cell, sum: cell.treatmentSum - cell.controlSum }));
+  const plain = total(clusters, "sum") / total(clusters, "n");
+  const twoWay = crossed(measure, experiment);
+  const factor = perTrial(measure, experiment);
+  const refused = { why: null as string | null };
+  const difference = estimated(
+    plain,
+    clusters.length,
+    () => (twoWay ? twoWayMeanDifference(clusters, CONFIDENCE) : meanDifference(clusters, CONFIDENCE)),
+    refused,
+  );
+  const control = total(both, "controlSum");
+  const change =
+    control > 0
+      ? estimated(total(both, "treatmentSum") / control - 1, both.length, () =>
+          twoWay ? twoWayRelativeChange(both, CONFIDENCE) : relativeChange(both, CONFIDENCE),
+        )
+      : null;
+  return {
+    ...comparison,
+    measure,
+    ...times(difference, factor),
+    relative: change,
+    bootstrap: bootstrapped && !twoWay && difference.low !== null ? bootstrap(clusters, keyed, luck, factor) : null,
+    permutation:
+      BY_PERMUTATION.has(measure.measure) && difference.low !== null ? flipped(clusters, twoWay, luck) : null,
+    refusal: refused.why,
+  };
+}
+
+/** Medians have one value for each replicate; everything else one for each cell of the design. */
+function crossed(measure: Measure, { design }: Experiment): boolean {
+  return design.by === "both" && !isMedian(measure);
+}
+
+/** Draws in one bootstrap at most: a panel of thousands of replicates needs fewer resamples, not more patience. */
+const MOST_DRAWS = 2_000_000;
+
+function bootstrap(clusters: readonly ClusterSum[], draws: Draws, luck: Key, factor: number) {
+  const resamples = Math.min(10_000, Math.max(1_000, Math.floor(MOST_DRAWS / clusters.length)));
+  const { low, high } = bcaMeanDifference(clusters, draws, keyed.within(luck, "bootstrap"), {
+    confidence: CONFIDENCE,
+    resamples,
+  });
+  return { low: low * factor, high: high * factor };
+}
+
+/** Where clusters lie crosswise, those of which there are fewer are flipped: with the others they have luck in common. */
+function flipped(cells: readonly (ClusterSum & Crossing)[], twoWay: boolean, luck: Key): SignFlip {
+  const sums = (key: (cell: Crossing) => string | number) => {
+    const found = new Map<string | number, number>();
+    for (const cell of cells) found.set(key(cell), (found.get(key(cell)) ?? 0) + cell.sum);
+    return [...found.values()];
+  };
+  const byScenario = sums(({ scenario }) => scenario);
+  const byReplicate = sums(({ replicate }) => replicate);
+  const clusters = twoWay
+    ? byScenario.length <= byReplicate.length
+      ? byScenario
+      : byReplicate
+    : cells.map(({ sum }) => sum);
+  return signFlip(clusters, keyed, keyed.within(luck, "sign flip"));
+}
+
+/** The estimate, or its bare value where the data carry no interval. */
+function estimated(
+  value: number,
+  n: number,
+  whole: () => Estimated,
+  refused: { why: string | null } = { why: null },
+): Estimated {
+  try {
+    const { low, high, n: clusters } = whole();
+    return { value, low, high, n: clusters };
+  } catch (error) {
+    if (!(error instanceof NotEstimable)) throw error;
+    refused.why = error.message;
+    return { value, low: null, high: null, n };
+  }
+}
+
+function times({ value, low, high, n }: Estimated, factor: number): Estimated {
+  return {
+    value: value * factor,
+    low: low === null ? null : low * factor,
+    high: high === null ? null : high * factor,
+    n,
+  };
+}
+
+function total<Name extends string>(rows: readonly { readonly [Key in Name]: number }[], name: Name): number {
+  return rows.reduce((sum, row) => sum + row[name], 0);
+}

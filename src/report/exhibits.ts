@@ -1,0 +1,73 @@
+/** Exhibits: one trial under each arm, as a timeline and as the journal a person reads. No part of any statistic. */
+import type { Reading } from "../telemetry/store.ts";
+import type { Row } from "./chart.ts";
+import type { Experiment } from "./experiment.ts";
+import { type Html, html } from "./html.ts";
+import { fixed } from "./numbers.ts";
+import { counted, type Names } from "./words.ts";
+
+interface JournalLine {
+  readonly arm: string;
+  readonly seed: number;
+  readonly at_seconds: number;
+  readonly event: string;
+  readonly until_seconds: number | null;
+  readonly journal: string | null;
+}
+
+/** Journals stand open side by side up to this many. */
+const OPEN = 4;
+
+/**
+ * @param figure draws the chart of an exhibit: its scenario, its outer limit if that is known, a name for the chart
+ * @returns null where the panel has none
+ */
+export async function exhibitsBlock(
+  reading: Reading,
+  { arms }: Experiment,
+  names: Names,
+  figure: (scenario: string, limit: number | null, name: string) => Promise<Html>,
+): Promise<Html | null> {
+  const scenarios = await reading.rows<{ scenario: string }>(
+    "SELECT exhibit::VARCHAR AS scenario FROM events WHERE exhibit IS NOT NULL GROUP BY ALL ORDER BY scenario",
+  );
+  if (scenarios.length === 0) return null;
+  const blocks: Html[] = [];
+  for (const [index, { scenario }] of scenarios.entries()) {
+    const lines = await reading.rows<JournalLine & Row>(
+      `SELECT arm::VARCHAR AS arm, seed, at_seconds, event::VARCHAR AS event, until_seconds, journal
+       FROM events WHERE exhibit::VARCHAR = $scenario ORDER BY arm::VARCHAR, event_index`,
+      { scenario },
+    );
+    const seed = lines[0]!.seed;
+    const journals = arms
+      .map(({ row }) => ({ arm: row.arm, lines: lines.filter(({ arm }) => arm === row.arm) }))
+      .filter((journal) => journal.lines.length > 0);
+    const printed = journals.map(
+      ({
+        arm,
+        lines: own,
+      }) => html`<section class="journal" aria-label="journal of ${scenario} under ${names.of(arm)}"><h4>${names.chip(arm)}</h4>
+<pre tabindex="0">${own.flatMap(printedLine).join("\n")}</pre></section>`,
+    );
+    blocks.push(html`<div class="exhibit"><h3 class="exhibit-name">${scenario}</h3>
+<p class="note">Seed ${seed}, replicate 1, alone in its world. An exhibit shows how it happens, not how often.</p>
+${await figure(scenario, outerLimit(lines), `exhibit-${index + 1}`)}
+${
+  journals.length <= OPEN
+    ? html`<div class="journals">${printed}</div>`
+    : html`<details><summary>${counted(journals.length, "journal")}</summary><div class="journals">${printed}</div></details>`
+}</div>`);
+  }
+  return html`${blocks}`;
+}
+
+/** When the harness cut a trial off, which is all that the tables know of an exhibit's limit; null if it cut none. */
+function outerLimit(lines: readonly JournalLine[]): number | null {
+  const cuts = lines.filter(({ event }) => event === "cut_off").map(({ at_seconds }) => at_seconds);
+  return cuts.length === 0 ? null : Math.max(...cuts);
+}
+
+function printedLine({ at_seconds, journal }: JournalLine): readonly string[] {
+  return journal === null ? [] : [`${fixed(at_seconds, 3).replaceAll(",", "").padStart(9)}  ${journal}`];
+}

@@ -1,0 +1,239 @@
+/**
+ * What a file holds, before anything is estimated: the experiment, its arms, its worlds, and whether it is whole.
+ *
+ * Texts that are JSON are read here and nowhere else. Arms get their short label, their series (what has one colour) and their
+ * tag, so that panels of three arms and of thirty-two can be drawn by the same specs.
+ */
+import { addDigests, type Digest, hex16, noRows } from "../telemetry/digest.ts";
+import type { Reading } from "../telemetry/store.ts";
+import type { RowOf } from "../telemetry/table.ts";
+import { type arms, type experiments, type published, SCHEMA_VERSION, type worlds } from "../telemetry/tables.ts";
+import { printable } from "./html.ts";
+
+/** A file or a definition that no report can be made of. The message needs no stack. */
+export class ReportError extends Error {
+  override readonly name = "ReportError";
+}
+
+export type ExperimentRow = RowOf<typeof experiments>;
+export type ArmRow = RowOf<typeof arms>;
+export type WorldRow = RowOf<typeof worlds>;
+export type PublishedRow = RowOf<typeof published>;
+
+export interface Arm {
+  readonly row: ArmRow;
+  /** Its own name, or in a crossed panel its levels; short, printable, and no other arm's. */
+  readonly label: string;
+  /** Arms of one series share a colour: each its own, or in a large crossed panel those that differ only in `path`. */
+  readonly series: string;
+  /** What tells arms of one series apart: the level of `path`, or the label. */
+  readonly tag: string;
+  readonly factors: Readonly<Record<string, string>>;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly habits: Readonly<Record<string, unknown>>;
+}
+
+export interface Hypothesis {
+  readonly measure: string;
+  readonly arm: string;
+  readonly against: string;
+  readonly expect: "lower" | "higher";
+}
+
+export interface Input {
+  readonly path: string;
+  readonly sha256: string;
+}
+
+/** Which trials are independent of one another, and so what is counted. */
+export type Design =
+  | { readonly by: "replicate"; readonly says: string }
+  | { readonly by: "scenario"; readonly says: string }
+  | { readonly by: "both"; readonly says: string };
+
+export interface Experiment {
+  readonly row: ExperimentRow;
+  readonly arms: readonly Arm[];
+  /** The factor along which series are drawn; null where each arm is a series of its own. */
+  readonly path: string | null;
+  readonly worlds: readonly WorldRow[];
+  readonly published: readonly PublishedRow[];
+  readonly hypotheses: readonly Hypothesis[];
+  readonly caveats: readonly string[];
+  readonly declaredFactors: readonly string[];
+  readonly inputs: readonly Input[];
+  readonly overrides: readonly string[];
+  readonly versions: Readonly<Record<string, unknown>>;
+  readonly host: Readonly<Record<string, unknown>>;
+  readonly git: { readonly commit?: string; readonly changed?: boolean } | null;
+  /** Kinds of trials and scenarios that occur. */
+  readonly kinds: readonly string[];
+  readonly scenarios: number;
+  /** Whether single calls were kept. */
+  readonly hasCalls: boolean;
+  readonly design: Design;
+  readonly digest: string;
+  /** Whether every world that was asked for is there. */
+  readonly complete: boolean;
+  /** Why no verdict is given; null: one is. */
+  readonly withheld: string | null;
+}
+
+/** Two arms' mean concurrency may differ by so much. */
+export const MATCHED_WITHIN = 0.05;
+
+export async function readExperiment(reading: Reading): Promise<Experiment> {
+  const [row] = await reading.rows<ExperimentRow>("SELECT * FROM experiments");
+  if (row === undefined) throw new ReportError("the file holds no experiment: run the panel again");
+  if (row.schema_version !== SCHEMA_VERSION) {
+    throw new ReportError(
+      `the file has tables of version ${row.schema_version}, and this is a report on version ${SCHEMA_VERSION}: run the panel again, or use the engine it was made with`,
+    );
+  }
+  const armRows = await reading.rows<ArmRow>("SELECT * REPLACE (arm::VARCHAR AS arm) FROM arms ORDER BY position");
+  const worldRows = await reading.rows<WorldRow>("SELECT * FROM worlds ORDER BY replicate");
+  const publishedRows = await reading.rows<PublishedRow>(
+    "SELECT * REPLACE (arm::VARCHAR AS arm, against::VARCHAR AS against) FROM published",
+  );
+  const kinds = await reading.rows<{ kind: string }>(
+    "SELECT DISTINCT kind::VARCHAR AS kind FROM trials ORDER BY list_position(['quick', 'long_finite', 'hanging'], kind::VARCHAR)",
+  );
+  const [counted] = await reading.rows<{ scenarios: number }>(
+    "SELECT count(DISTINCT scenario)::INTEGER AS scenarios FROM trials",
+  );
+  const scenarios = counted!.scenarios;
+  const declaredFactors = json<string[]>(row.declared_factors, []);
+  const path = pathOf(row.crossed, armRows);
+  return {
+    row,
+    arms: labelled(armRows, declaredFactors, row.crossed, path),
+    path,
+    worlds: worldRows,
+    published: publishedRows,
+    hypotheses: json<Hypothesis[]>(row.hypotheses, []),
+    caveats: json<string[]>(row.caveats, []),
+    declaredFactors,
+    inputs: json<Input[]>(row.inputs, []),
+    overrides: json<string[]>(row.overrides, []),
+    versions: json(row.versions, {}),
+    host: json(row.host, {}),
+    git: json(row.git, null),
+    kinds: kinds.map(({ kind }) => kind),
+    scenarios,
+    hasCalls: row.detail !== "trials",
+    design: designOf(row.population, worldRows.length, scenarios),
+    digest: hex16(worldRows.reduce((sum, world) => addDigests(sum, digestFrom(world)), noRows)),
+    complete: worldRows.length >= row.replicates && row.finished_at !== null,
+    withheld: withheldBecause(row, worldRows),
+  };
+}
+
+function withheldBecause(row: ExperimentRow, worldRows: readonly WorldRow[]): string | null {
+  if (worldRows.length < row.replicates) {
+    return `incomplete: ${worldRows.length} of ${row.replicates} replicates are in the file`;
+  }
+  if (row.finished_at === null) return "incomplete: the run never came to its end";
+  const apart = worldRows.filter((world) => world.concurrency_gap > MATCHED_WITHIN);
+  if (apart.length > 0) {
+    const most = Math.max(...apart.map((world) => world.concurrency_gap));
+    const where = apart.length === 1 ? `in replicate ${apart[0]!.replicate}` : `in ${apart.length} replicates`;
+    return `arms did not run at the same concurrency: it differs by up to ${(most * 100).toFixed(0)} % ${where}, where ${MATCHED_WITHIN * 100} % is allowed`;
+  }
+  return null;
+}
+
+function designOf(population: boolean, replicates: number, scenarios: number): Design {
+  if (replicates < 2) {
+    return {
+      by: "scenario",
+      says: "There is one replicate, so intervals are over scenarios: they say how much these scenarios vary, and not what another world would give.",
+    };
+  }
+  if (population) {
+    return {
+      by: "replicate",
+      says: "Tasks are redrawn in each replicate, so replicates are what is independent: intervals are over replicates, and n counts them.",
+    };
+  }
+  if (scenarios < 2) {
+    return {
+      by: "replicate",
+      says: "One scenario recurs in every replicate: intervals are over replicates, and say nothing of other scenarios.",
+    };
+  }
+  return {
+    by: "both",
+    says: "The same scenarios recur in every replicate, so trials hang together both ways: intervals are clustered by scenario and by replicate, and n is the smaller number.",
+  };
+}
+
+function digestFrom({ digest, rows }: WorldRow): Digest {
+  if (!/^[0-9a-f]{16}$/.test(digest))
+    throw new ReportError(`a world's digest is sixteen hexadecimal digits, not ${digest}`);
+  return { rows, high: Number.parseInt(digest.slice(0, 8), 16), low: Number.parseInt(digest.slice(8), 16) };
+}
+
+/** Up to so many arms have a colour each. */
+const COLOURED_SINGLY = 8;
+
+/** In a large crossed panel, the factor with the most levels. */
+function pathOf(crossed: boolean, rows: readonly ArmRow[]): string | null {
+  if (!crossed || rows.length <= COLOURED_SINGLY) return null;
+  const levels = new Map<string, Set<string>>();
+  for (const row of rows) {
+    for (const [factor, level] of Object.entries(json<Record<string, string>>(row.factors, {}))) {
+      levels.set(factor, (levels.get(factor) ?? new Set()).add(level));
+    }
+  }
+  const [first] = [...levels].toSorted(([, a], [, b]) => b.size - a.size);
+  return first?.[0] ?? null;
+}
+
+const LABEL_LENGTH = 40;
+
+function labelled(
+  rows: readonly ArmRow[],
+  declared: readonly string[],
+  crossed: boolean,
+  path: string | null,
+): readonly Arm[] {
+  const taken = new Set<string>();
+  return rows.map((row) => {
+    const factors = json<Record<string, string>>(row.factors, {});
+    const levels = (names: readonly string[]) => names.map((name) => factors[name] ?? "–").join(" · ");
+    const label = unique(short(crossed && declared.length > 0 ? levels(declared) : row.arm), taken);
+    const others = declared.filter((name) => name !== path);
+    return {
+      row,
+      label,
+      series: path === null ? label : short(levels(others) || "all arms"),
+      tag: path === null ? label : short(factors[path] ?? "–"),
+      factors,
+      settings: json(row.settings, {}),
+      habits: json(row.habits, {}),
+    };
+  });
+}
+
+/** A name for an axis or a column: one line, and not longer than there is room for. */
+export function short(name: string, length = LABEL_LENGTH): string {
+  const line = printable(name).replace(/\s+/g, " ").trim();
+  const characters = [...line];
+  return characters.length <= length ? line : `${characters.slice(0, length - 1).join("")}…`;
+}
+
+function unique(label: string, taken: Set<string>): string {
+  let name = label;
+  for (let again = 2; taken.has(name); again += 1) name = `${label} (${again})`;
+  taken.add(name);
+  return name;
+}
+
+/** What a text holds as JSON; `otherwise` if it is none, since a report is no place to fail over a note on the host. */
+function json<T>(text: string, otherwise: T): T {
+  try {
+    return (JSON.parse(text) as T | null) ?? otherwise;
+  } catch {
+    return otherwise;
+  }
+}

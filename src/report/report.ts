@@ -1,0 +1,297 @@
+/**
+ * The report of a run: one self-contained HTML file, and the same in short as a summary.
+ *
+ * Everything comes from the tables of the file and from a report definition, so any report can be made again later. The file
+ * is opened for reading only; what is worked out here lies in temporary tables and is gone afterwards.
+ */
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { type Reading, readStore } from "../telemetry/store.ts";
+import { tellAnswers } from "./answers.ts";
+import { ARMS_ACROSS, armsBlock, measuresBlock } from "./armsSection.ts";
+import { type Chart, ChartMaker, type Row } from "./chart.ts";
+import { DEFAULT_DEFINITION, type Definition, filled, loadDefinition, type Part, type Section } from "./definition.ts";
+import { CONFIDENCE, type Comparison, type Estimates, estimate } from "./estimates.ts";
+import { exhibitsBlock } from "./exhibits.ts";
+import { type Experiment, ReportError, readExperiment } from "./experiment.ts";
+import { type Html, html, trusted } from "./html.ts";
+import {
+  type JudgedFigure,
+  type JudgedHypothesis,
+  judgeHypotheses,
+  judgePublished,
+  type UnjudgedFigure,
+} from "./judged.ts";
+import { type PageSection, page } from "./page.ts";
+import { dictionaryBlock, provenanceBlock } from "./provenance.ts";
+import { type Summary, summaryOf } from "./summary.ts";
+import { conventionsFor } from "./theme.ts";
+import { publishedBlock } from "./validity.ts";
+import { hero, verdictSection } from "./verdict.ts";
+import { counted, dataTable, kept, Names, scrolling } from "./words.ts";
+
+export { ReportError } from "./experiment.ts";
+export type { Summary } from "./summary.ts";
+
+export interface ReportOptions {
+  /** Folder of a report definition; the one that ships if none is named. */
+  readonly definition?: string;
+  /** The one thing in a page that does not come from the run. */
+  readonly madeAt?: Date;
+}
+
+/** Makes the page, beside its place first and then renamed, so that no half of one is ever found there. */
+export async function writeReport(
+  databasePath: string,
+  htmlPath: string,
+  options: ReportOptions = {},
+): Promise<Summary> {
+  const definition = loadDefinition(options.definition ?? DEFAULT_DEFINITION);
+  return reading(databasePath, async (tables) => {
+    const findings = await find(tables, definition);
+    const markup = await drawn(tables, definition, findings, options.madeAt ?? new Date());
+    writeWhole(htmlPath, markup);
+    return findings.summary;
+  });
+}
+
+/** The same answers without the page. */
+export async function summarise(databasePath: string, options: ReportOptions = {}): Promise<Summary> {
+  const definition = loadDefinition(options.definition ?? DEFAULT_DEFINITION);
+  return reading(databasePath, async (tables) => (await find(tables, definition)).summary);
+}
+
+async function reading<Result>(databasePath: string, work: (tables: Reading) => Promise<Result>): Promise<Result> {
+  const tables = await readStore(databasePath);
+  try {
+    // Sums of floating-point numbers depend on who adds first, and a report has the same bytes each time.
+    await tables.rows("SET threads = 1");
+    return await work(tables);
+  } finally {
+    await tables.close();
+  }
+}
+
+function writeWhole(path: string, content: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const beside = join(dirname(path), `.${basename(path)}.${process.pid}.part`);
+  try {
+    writeFileSync(beside, content);
+    renameSync(beside, path);
+  } catch (error) {
+    rmSync(beside, { force: true });
+    throw new ReportError(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Everything that was worked out, before any of it is shown. */
+interface Findings {
+  readonly experiment: Experiment;
+  readonly names: Names;
+  readonly comparisons: readonly Comparison[];
+  readonly estimates: Estimates;
+  readonly hypotheses: readonly JudgedHypothesis[];
+  readonly judged: readonly JudgedFigure[];
+  readonly unjudged: readonly UnjudgedFigure[];
+  readonly sentence: string;
+  readonly summary: Summary;
+}
+
+async function find(tables: Reading, definition: Definition): Promise<Findings> {
+  const experiment = await readExperiment(tables);
+  if (experiment.worlds.length === 0 || experiment.arms.length === 0) {
+    throw new ReportError("the file holds no finished replicate, so there is nothing to report: run the panel again");
+  }
+  const names = new Names(experiment);
+  const comparisons = comparisonsOf(experiment);
+  const declared = new Set(experiment.hypotheses.map(({ arm, against, measure }) => key(arm, against, measure)));
+  const estimates = await estimate(tables, experiment, comparisons, ({ arm, against }, { measure }) =>
+    declared.has(key(arm, against, measure)),
+  );
+  const hypotheses = judgeHypotheses(experiment, estimates, names.of);
+  const { judged, unjudged } = judgePublished(experiment, estimates);
+  await tellAnswers(tables, experiment, comparisons, estimates, judged);
+  const sentence = (await answerOf(tables, `${definition.answer}.sql`, definition.query(definition.answer))) ?? "";
+  const summary = summaryOf(experiment, estimates, comparisons, CONFIDENCE, sentence, hypotheses, judged);
+  return { experiment, names, comparisons, estimates, hypotheses, judged, unjudged, sentence, summary };
+}
+
+const key = (...parts: readonly string[]) => parts.join("\0");
+
+/** Every arm against the first; where they are few, against the one before it too; and whatever a hypothesis compares. */
+function comparisonsOf({ arms, hypotheses }: Experiment): readonly Comparison[] {
+  const order = arms.map(({ row }) => row.arm);
+  const neighbours =
+    order.length <= ARMS_ACROSS - 1 ? order.slice(2).map((arm, at) => ({ arm, against: order[at + 1]! })) : [];
+  const wanted = [
+    ...order.slice(1).map((arm) => ({ arm, against: order[0]! })),
+    ...neighbours,
+    ...hypotheses.map(({ arm, against }) => ({ arm, against })),
+  ].filter(({ arm, against }) => arm !== against && order.includes(arm) && order.includes(against));
+  return [...new Map(wanted.map((each) => [key(each.arm, each.against), each])).values()];
+}
+
+type Parameters = Record<string, string | number | null>;
+
+/** @param name of the query, for the message if it fails */
+async function ask(tables: Reading, name: string, query: string, parameters?: Parameters): Promise<readonly Row[]> {
+  try {
+    return await tables.rows<Record<string, unknown>>(query, parameters);
+  } catch (error) {
+    throw new ReportError(`${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+async function answerOf(tables: Reading, name: string, query: string, parameters?: Parameters): Promise<string | null> {
+  const [row] = await ask(tables, name, query, parameters);
+  return typeof row?.["answer"] === "string" ? row["answer"] : null;
+}
+
+async function drawn(tables: Reading, definition: Definition, findings: Findings, madeAt: Date): Promise<string> {
+  const { experiment, names, hypotheses, sentence, estimates } = findings;
+  const verdict = { experiment, names, hypotheses, answer: sentence, simulated: definition.simulated, estimates };
+  const composer = new Composer(tables, definition, findings, await ChartMaker.open(conventionsFor(experiment)));
+  const sections: PageSection[] = [{ id: "verdict", nav: "Verdict", content: verdictSection(verdict) }];
+  for (const section of definition.sections) {
+    const content = await composer.section(section);
+    if (content !== null) sections.push({ id: section.section, nav: section.nav, content });
+  }
+  return page({
+    title: `${experiment.row.panel} – yieldpoint`,
+    hero: hero(verdict),
+    sections,
+    charts: composer.charts,
+    style: definition.file("page.css"),
+    script: definition.file("page.js"),
+    madeAt,
+    digest: experiment.digest,
+  });
+}
+
+/** A table stands open up to so many rows. */
+const OPEN_ROWS = 24;
+
+/** Turns the parts of a definition into page, and keeps the charts it has drawn on the way. */
+class Composer {
+  readonly charts: Chart[] = [];
+  readonly #tables: Reading;
+  readonly #definition: Definition;
+  readonly #findings: Findings;
+  readonly #maker: ChartMaker;
+  readonly #facts: Readonly<Record<string, string>>;
+
+  constructor(tables: Reading, definition: Definition, findings: Findings, maker: ChartMaker) {
+    this.#tables = tables;
+    this.#definition = definition;
+    this.#findings = findings;
+    this.#maker = maker;
+    const { row, worlds, arms } = findings.experiment;
+    this.#facts = {
+      panel: row.panel,
+      tasks: String(row.tasks),
+      replicates: String(worlds.length),
+      arms: String(arms.length),
+      first_arm: arms[0]!.label,
+    };
+  }
+
+  /** Null where nothing in it has anything to show. */
+  async section({ section, title, lead, parts }: Section): Promise<Html | null> {
+    const shown: Html[] = [];
+    for (const part of parts) {
+      const content = await this.#part(part);
+      if (content !== null) shown.push(content);
+    }
+    if (shown.length === 0) return null;
+    return html`<section id="${section}" aria-labelledby="${section}-title"><h2 id="${section}-title">${title}</h2>
+${lead !== undefined && html`<p class="lead">${filled(lead, this.#facts)}</p>`}
+${shown}
+</section>`;
+  }
+
+  async #part(part: Part): Promise<Html | null> {
+    if ("show" in part) return this.#shown(part.show);
+    const { experiment, judged } = this.#findings;
+    const name = "chart" in part ? part.chart : part.table;
+    if (part.needs === "published" && judged.length === 0) return null;
+    if (part.needs === "calls" && !experiment.hasCalls) {
+      return html`<figure class="absent"><h3>${part.question}</h3><p>Needs <code>--detail calls</code>: this run kept trials only.</p></figure>`;
+    }
+    return this.#figure(name, name, part, "chart" in part, {});
+  }
+
+  async #shown(block: Extract<Part, { show: string }>["show"]): Promise<Html | null> {
+    const { experiment, estimates, comparisons, judged, unjudged, names } = this.#findings;
+    switch (block) {
+      case "arms":
+        return armsBlock(experiment, names);
+      case "measures":
+        return measuresBlock(experiment, estimates, comparisons, names);
+      case "exhibits":
+        return exhibitsBlock(this.#tables, experiment, names, (scenario, limit, name) =>
+          this.#figure(
+            this.#definition.exhibit,
+            name,
+            {
+              question: "What holds the model, and until when?",
+              note:
+                limit === null
+                  ? ""
+                  : "The line on the right is the outer limit; the mark before it is where a told arm's reserve begins.",
+            },
+            true,
+            { scenario, limit },
+          ),
+        );
+      case "published":
+        return publishedBlock(judged, unjudged, names);
+      case "provenance":
+        return provenanceBlock(experiment, names);
+      case "dictionary":
+        return dictionaryBlock();
+    }
+  }
+
+  /**
+   * A query's rows, drawn if they have a spec, and as a table always.
+   *
+   * @param query the name of its files
+   * @param name what it is called in the page
+   */
+  async #figure(
+    query: string,
+    name: string,
+    { question, note }: { readonly question: string; readonly note?: string | undefined },
+    isDrawn: boolean,
+    parameters: Parameters,
+  ): Promise<Html> {
+    const { names } = this.#findings;
+    const given = Object.keys(parameters).length === 0 ? undefined : parameters;
+    const rows = await ask(this.#tables, `${query}.sql`, this.#definition.query(query), given);
+    const answers = this.#definition.answerQuery(query);
+    const answer = answers === null ? null : await answerOf(this.#tables, `${query}.answer.sql`, answers, given);
+    const told =
+      note === undefined || note === "" ? null : html`<p class="note">${kept(filled(note, this.#facts))}</p>`;
+    const head = html`<h3 id="${name}-title">${filled(question, this.#facts)}</h3>`;
+    const data = scrolling(`${question}: the data`, dataTable(question, rows, names));
+    if (rows.length === 0) {
+      return html`<figure class="absent">${head}<p>There is nothing to show: no row of this run is of that kind.</p></figure>`;
+    }
+    if (!isDrawn) {
+      const shown =
+        rows.length <= OPEN_ROWS
+          ? data
+          : html`<details><summary>${counted(rows.length, "row")}</summary>${data}</details>`;
+      return html`<figure class="data" aria-labelledby="${name}-title">${head}${answer !== null && html`<p class="answer">${kept(answer)}</p>`}${told}${shown}</figure>`;
+    }
+    const chart = await this.#maker.make(name, this.#definition.spec(query), rows);
+    this.charts.push(chart);
+    return html`<figure class="chart" id="chart-${name}" aria-labelledby="${name}-title">${head}
+<div class="drawing" data-chart="${name}" role="img" aria-label="${question} ${answer ?? ""} The data table below says the same.">
+<div class="still wide">${trusted(chart.wide.svg)}</div><div class="still narrow">${trusted(chart.narrow.svg)}</div></div>
+<figcaption>${answer !== null && html`<p class="answer">${kept(answer)}</p>`}${told}</figcaption>
+<details><summary>The data behind it, ${counted(rows.length, "row")}</summary>${data}</details></figure>`;
+  }
+}

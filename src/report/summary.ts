@@ -1,0 +1,159 @@
+/** What a run says in short, for programs: the JSON beside the report. */
+import type { Comparison, Estimated, Estimates } from "./estimates.ts";
+import type { Experiment } from "./experiment.ts";
+import type { JudgedFigure, JudgedHypothesis } from "./judged.ts";
+import { isMedian, MEASURES } from "./measures.ts";
+
+export interface SummaryFigure {
+  readonly value: number;
+  /** Null where the data carry a value but no interval. */
+  readonly low: number | null;
+  readonly high: number | null;
+  /** How many independent things it rests on. */
+  readonly n: number;
+}
+
+export interface SummaryDifference extends SummaryFigure {
+  /** The first arm of the panel. */
+  readonly against: string;
+  /** As a share of the other arm's value; absent where that is nothing. */
+  readonly relative?: SummaryFigure;
+}
+
+export interface SummaryHypothesis {
+  readonly measure: string;
+  readonly arm: string;
+  readonly against: string;
+  readonly expect: "lower" | "higher";
+  /** NOT SHOWN throughout where the panel's verdict is withheld. */
+  readonly verdict: "PASS" | "FAIL" | "NOT SHOWN";
+  /** Null where there is no difference to speak of: the sentence says why. */
+  readonly effect: {
+    readonly value: number;
+    readonly low: number | null;
+    readonly high: number | null;
+    readonly confidence: number;
+  } | null;
+  /** Of the permutation, where one decides. */
+  readonly p?: number;
+  readonly n: number;
+  readonly sentence: string;
+}
+
+export interface SummaryPublished {
+  readonly arm: string;
+  readonly against: string | null;
+  readonly measure: string;
+  readonly published: number | readonly [number, number];
+  readonly mean: number;
+  /** Central 95 % of the replicates' values. */
+  readonly low: number;
+  readonly high: number;
+  readonly verdict: "reproduced" | "not reproduced";
+  readonly source: string;
+}
+
+export interface Summary {
+  readonly experiment: string;
+  readonly panel: string;
+  readonly question: string;
+  /** Of all rows of all worlds. */
+  readonly digest: string;
+  readonly complete: boolean;
+  readonly verdict: { readonly withheld: string | null; readonly sentence: string };
+  readonly arms: Readonly<Record<string, Readonly<Record<string, SummaryFigure>>>>;
+  readonly differences: Readonly<Record<string, Readonly<Record<string, SummaryDifference>>>>;
+  readonly hypotheses: readonly SummaryHypothesis[];
+  readonly published: readonly SummaryPublished[];
+  /** Measures that this run cannot give because it kept trials only. */
+  readonly needs_detail: readonly string[];
+}
+
+const named = MEASURES.filter(({ derived }) => derived !== true);
+
+export function summaryOf(
+  experiment: Experiment,
+  estimates: Estimates,
+  comparisons: readonly Comparison[],
+  confidence: number,
+  sentence: string,
+  hypotheses: readonly JudgedHypothesis[],
+  published: readonly JudgedFigure[],
+): Summary {
+  const { row, arms, digest, complete, withheld, hasCalls } = experiment;
+  const first = arms[0]!.row.arm;
+  return {
+    experiment: row.experiment_id,
+    panel: row.panel,
+    question: row.question,
+    digest,
+    complete,
+    verdict: { withheld, sentence: withheld === null ? sentence : "" },
+    arms: objectOf(
+      arms.map(({ row: { arm } }) => [
+        arm,
+        objectOf(
+          named.flatMap(({ measure }) => {
+            const found = estimates.arm(arm, measure);
+            return found === undefined ? [] : [[measure, figureOf(found)] as const];
+          }),
+        ),
+      ]),
+    ),
+    differences: objectOf(
+      comparisons
+        .filter(({ against }) => against === first)
+        .map(({ arm, against }) => [
+          arm,
+          objectOf(
+            named.flatMap(({ measure }) => {
+              const found = estimates.difference(arm, against, measure);
+              if (found === undefined) return [];
+              const { relative } = found;
+              return [
+                [
+                  measure,
+                  { against, ...figureOf(found), ...(relative === null ? {} : { relative: figureOf(relative) }) },
+                ] as const,
+              ];
+            }),
+          ),
+        ]),
+    ),
+    hypotheses: hypotheses.map(({ measure, arm, against, expect, verdict, difference, sentence: said }) => ({
+      measure,
+      arm,
+      against,
+      expect,
+      verdict,
+      effect:
+        difference === null
+          ? null
+          : { value: difference.value, low: difference.low, high: difference.high, confidence },
+      ...(difference?.permutation ? { p: difference.permutation.p } : {}),
+      n: difference?.n ?? 0,
+      sentence: said,
+    })),
+    published: published.map(({ row: figure, published: value, mean, low, high, reproduced }) => ({
+      arm: figure.arm,
+      against: figure.against,
+      measure: figure.measure,
+      published: value,
+      mean,
+      low,
+      high,
+      verdict: reproduced ? "reproduced" : "not reproduced",
+      source: figure.source,
+    })),
+    needs_detail: hasCalls ? [] : named.filter(isMedian).map(({ measure }) => measure),
+  };
+}
+
+function figureOf({ value, low, high, n }: Estimated): SummaryFigure {
+  return { value, low, high, n };
+}
+
+/** An arm may have any name, `__proto__` too: these are own properties. */
+function objectOf<Value>(entries: readonly (readonly [string, Value])[]): Readonly<Record<string, Value>> {
+  return Object.fromEntries(entries);
+}

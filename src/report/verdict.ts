@@ -1,0 +1,169 @@
+/** The head of the page: the question, what the data say to it, and what they cannot say. */
+import { ARMS_ACROSS } from "./armsSection.ts";
+import { CONFIDENCE, type Difference, type Estimates } from "./estimates.ts";
+import { type Experiment, short } from "./experiment.ts";
+import { type Html, html, trusted } from "./html.ts";
+import type { JudgedHypothesis } from "./judged.ts";
+import { measureCalled } from "./measures.ts";
+import { changeIntervalOf, changeOf, fixed, intervalOf, probability, relative, shownValue, whole } from "./numbers.ts";
+import { counted, kept, listed, type Names, scrolling, table } from "./words.ts";
+
+export interface Verdict {
+  readonly experiment: Experiment;
+  readonly names: Names;
+  readonly hypotheses: readonly JudgedHypothesis[];
+  /** The sentence that answers the panel's question. */
+  readonly answer: string;
+  readonly simulated: string;
+  readonly estimates: Estimates;
+}
+
+export function hero({ experiment, answer, simulated, names, estimates }: Verdict): Html {
+  const { row, arms, worlds, withheld } = experiment;
+  const trials = worlds.length * row.tasks * arms.length;
+  const size = `${counted(worlds.length, "replicate")} of ${counted(row.tasks, "trial")} under ${counted(arms.length, "arm")}: ${whole(trials)} in all`;
+  const called = row.crossed ? `Arms go by their levels of ${experiment.declaredFactors.join(" · ")}. ` : "";
+  return html`<header class="hero">
+<p class="eyebrow"><span class="brand">yieldpoint</span> <bdi>${row.panel}</bdi></p>
+<h1>${row.question}</h1>
+${
+  withheld === null
+    ? html`<p class="answer">${kept(answer)}</p>`
+    : html`<p class="answer withheld" role="note">${badge("WITHHELD")} ${capital(withheld)}. What is there is shown below; nothing is judged by it.</p>`
+}
+${experiment.arms.length <= ARMS_ACROSS && atAGlance(experiment, names, estimates)}
+<p class="basis">${size}. ${called}Intervals are ${CONFIDENCE * 100} %. ${simulated}</p>
+</header>`;
+}
+
+/** The few figures that somebody in a hurry takes away. */
+const GLANCE = [
+  ["outer_timeouts", "lost to the outer limit, per replicate"],
+  ["duration_seconds", "mean duration"],
+  ["longest_control_gap_seconds", "longest stretch without control, mean"],
+  ["wait_actions", "wait and status calls, per replicate"],
+] as const;
+
+function atAGlance({ arms }: Experiment, names: Names, estimates: Estimates): Html {
+  const figure = (arm: string, name: string) => {
+    const found = estimates.arm(arm, name);
+    const { unit } = measureCalled(name)!;
+    if (found === undefined) return html`–`;
+    const interval = intervalOf(found, unit);
+    return html`<b>${shownValue(found, unit)}</b>${interval !== null && html`<small>${interval}</small>`}`;
+  };
+  return scrolling(
+    "At a glance",
+    table(
+      "At a glance, by arm",
+      [
+        { head: html`<span class="unseen">measure</span>` },
+        ...arms.map(({ row }) => ({ head: names.chip(row.arm), number: true })),
+      ],
+      GLANCE.map(([name, head]) => [head, ...arms.map(({ row }) => figure(row.arm, name))]),
+      { kind: "glance" },
+    ),
+  );
+}
+
+export function verdictSection({ experiment, names, hypotheses }: Verdict): Html {
+  const { withheld, design } = experiment;
+  const list =
+    hypotheses.length === 0
+      ? html`<p>The panel declares no hypothesis, so nothing passes or fails. The measures below stand for themselves.</p>`
+      : html`<ol class="hypotheses">${hypotheses.map((hypothesis) => card(hypothesis, names, withheld !== null))}</ol>
+<p class="note">${design.says} The t interval on cluster means decides, for outer timeouts the sign-flip permutation together with the sign of the difference. Each hypothesis is judged alone, at ${Math.round((1 - CONFIDENCE) * 100)} %.</p>`;
+  const cannot = cannotShow(experiment);
+  return html`<section id="verdict" aria-labelledby="verdict-title"><h2 id="verdict-title">Verdict</h2>
+${list}
+<div class="cares">${care("What this panel cannot show", cannot)}${care("Cautions from the panel itself", experiment.caveats)}</div>
+</section>`;
+}
+
+function care(title: string, sentences: readonly string[]): Html | null {
+  if (sentences.length === 0) return null;
+  return html`<div class="care"><h3>${title}</h3><ul>${sentences.map((sentence) => html`<li>${sentence}</li>`)}</ul></div>`;
+}
+
+function card(hypothesis: JudgedHypothesis, names: Names, withheld: boolean): Html {
+  const { difference, statement, arm, against, counted: unit } = hypothesis;
+  return html`<li class="hypothesis">
+<div>${badge(withheld ? "WITHHELD" : hypothesis.verdict)}</div>
+<div><p class="sentence">${kept(statement)}</p>
+<p class="pair">${names.chip(arm)} <span>against</span> ${names.chip(against)}</p>
+${difference !== null && beside(difference)}</div>
+${difference === null ? html`<div></div>` : effect(difference, unit)}
+</li>`;
+}
+
+/** What else was asked of the same difference. */
+function beside({ measure, value, permutation, bootstrap, relative: change }: Difference): Html | null {
+  const parts = [
+    ...(change === null || measure.unit === "share" ? [] : [`${relative(change.value)} relative`]),
+    ...(permutation === null ? [] : [`sign flip over clusters, ${permutation.method}: ${probability(permutation.p)}`]),
+    ...(bootstrap === null ? [] : [`BCa bootstrap ${changeIntervalOf({ value, ...bootstrap }, measure.unit)}`]),
+  ];
+  return parts.length === 0 ? null : html`<p class="beside">${parts.map((part) => html`<span>${part}</span>`)}</p>`;
+}
+
+/** The effect in large figures, with its interval drawn against no difference. */
+function effect(difference: Difference, unit: string): Html {
+  const interval = changeIntervalOf(difference, difference.measure.unit);
+  return html`<div class="effect"><p class="large">${changeOf(difference, difference.measure.unit)}</p>${intervalDrawing(difference)}<p class="small">${
+    interval !== null && html`<span>95 % ${interval}</span>`
+  }<span>n = ${difference.n} ${unit}</span></p></div>`;
+}
+
+/** Decoration: the figures beside it say the same. */
+function intervalDrawing({ value, low, high }: Difference): Html | null {
+  if (low === null || high === null) return null;
+  const reach = Math.max(Math.abs(low), Math.abs(high)) || 1;
+  const x = (at: number) => fixed(100 + (at / reach) * 92, 1).replace("−", "-");
+  return trusted(
+    `<svg class="interval" viewBox="0 0 200 22" width="200" height="22" aria-hidden="true" focusable="false">` +
+      `<line class="axis" x1="4" x2="196" y1="11" y2="11"/><line class="zero" x1="100" x2="100" y1="2" y2="20"/>` +
+      `<line class="reach" x1="${x(low)}" x2="${x(high)}" y1="11" y2="11"/><circle cx="${x(value)}" cy="11" r="4.5"/></svg>`,
+  );
+}
+
+/** A word and a shape; colour comes on top. */
+export function badge(word: "PASS" | "FAIL" | "NOT SHOWN" | "WITHHELD"): Html {
+  const shape = {
+    PASS: '<path d="M3 8.5 6.6 12 13 4.5"/>',
+    FAIL: '<path d="M4 4 12 12M12 4 4 12"/>',
+    "NOT SHOWN": '<circle cx="8" cy="8" r="4.6"/>',
+    WITHHELD: '<path d="M4 8h8"/>',
+  }[word];
+  const kind = { PASS: "pass", FAIL: "fail", "NOT SHOWN": "open", WITHHELD: "held" }[word];
+  return html`<strong class="badge ${kind}">${trusted(`<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true" focusable="false">${shape}</svg>`)}${word}</strong>`;
+}
+
+/** What follows from what the panel has in it, whoever wrote it. */
+function cannotShow({ kinds, scenarios, worlds, row, hypotheses, arms }: Experiment): readonly string[] {
+  const missing = ["long_finite", "hanging"].filter((kind) => !kinds.includes(kind));
+  const sentences: string[] = [];
+  if (missing.length === 2) {
+    sentences.push(
+      "It has only quick commands: it supports a reduction of turns and says nothing about long-tail safety.",
+    );
+  } else if (missing.length === 1) {
+    const kind = missing[0] === "hanging" ? "command that hangs" : "command that is long but finite";
+    sentences.push(`No trial met a ${kind}: what such a command costs, it cannot show.`);
+  }
+  if (!row.population && scenarios === 1) sentences.push("It has one scenario: nothing here need hold for another.");
+  if (worlds.length === 1) sentences.push("It has one replicate: chance between worlds is not seen.");
+  if (hypotheses.length === 0)
+    sentences.push("It declares no hypothesis: whatever stands out here was found, not foretold.");
+  if (!arms.some((arm) => arm.row.budget !== "untold")) {
+    sentences.push("No arm is told of the outer limit: what a known budget changes, it cannot show.");
+  }
+  const habits = [...new Set(arms.map((arm) => short(arm.row.profile)))];
+  sentences.push(
+    `Models here follow fixed habits (${listed(habits)}): how a real model's habits answer to a policy, it cannot show.`,
+  );
+  return sentences;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

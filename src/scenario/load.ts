@@ -1,0 +1,692 @@
+/**
+ * Files in, resolved values out: the one place that reads what people wrote.
+ *
+ * A name is looked for beside the file that uses it, around it, and among what ships. Whatever is wrong is said all at
+ * once, over all the files that a panel is made of, as `FileFaults`.
+ */
+import { dirname, resolve } from "node:path";
+import { parse } from "yaml";
+import type { Profile } from "../agent/model.ts";
+import {
+  type SettingKey,
+  settingFault,
+  settingKeys,
+  settingsFaults,
+  settingsOf,
+  type WrittenSettings,
+  written,
+} from "../policy/settings.ts";
+import { inSeconds, seconds } from "../policy/time.ts";
+import {
+  type Arm,
+  type ArmParts,
+  budgetInWords,
+  everyFactor,
+  factorAspect,
+  factorWords,
+  greedyBudget,
+  notAFactor,
+  resolved,
+  undeclaredDifferences,
+} from "./arm.ts";
+import { type Budget, budgetOf, type Context, layerOf, part, populationOf, profileOf, scenarioOf } from "./convert.ts";
+import { nearest, shown, suggestion } from "./fault.ts";
+import { type From, filesIn, foldersFor, isPath, looked, nameOf, packageRoot, spoken } from "./names.ts";
+import type { Panel, PanelOptions, Policy } from "./panel.ts";
+import { aKind, type FileKind, kindOf, type Place, Reading } from "./reading.ts";
+import {
+  type ArmFile,
+  type ArmsFile,
+  type BudgetFile,
+  configurationSchema,
+  instead,
+  type PanelFile,
+  type SettingsFile,
+  schemas,
+} from "./schema.ts";
+import type { Population, Scenario } from "./situation.ts";
+import { STAND_INS } from "./standIns.ts";
+import type { Source } from "./yaml.ts";
+
+export { type Arm, toldBudget } from "./arm.ts";
+export type { Panel, PanelOptions, Policy } from "./panel.ts";
+
+export function loadPanel(reference: string, options: PanelOptions = {}): Panel {
+  return once(reference, (loader) => loader.panel(reference, options));
+}
+
+export function loadScenario(reference: string): Scenario {
+  return once(reference, (loader) => loader.scenario(reference, "command line", null));
+}
+
+export function loadPopulation(reference: string): Population {
+  return once(reference, (loader) => loader.population(reference, "command line", null));
+}
+
+export function loadPolicy(reference: string): Policy {
+  return once(reference, (loader) => loader.policy(reference, "command line", null));
+}
+
+export function loadProfile(reference: string): Profile {
+  return once(reference, (loader) => loader.profile(reference, "command line", null));
+}
+
+/** An arm by name, from the files of arms here and those that ship. */
+export function loadArm(name: string): Arm {
+  return once(name, (loader) => loader.arm(name, "command line"));
+}
+
+/** The policies that ship, by name. */
+export function shippedPolicies(): readonly Policy[] {
+  return filesIn([`${packageRoot}/panels/policies`]).map(loadPolicy);
+}
+
+/** The arms that ship, in the order of their file. */
+export function shippedArms(): readonly Arm[] {
+  return once("panels/arms.yaml", (loader) => loader.arms(`${packageRoot}/panels/arms.yaml`));
+}
+
+/** Checks a file of whatever kind, and what it refers to. Throws its faults; answers with its warnings. */
+export function check(path: string): { readonly kind: FileKind; readonly warnings: readonly string[] } {
+  const loader = new Loader();
+  const kind = loader.check(resolve(path));
+  loader.reading.settle();
+  return { kind: kind!, warnings: loader.reading.warnings };
+}
+
+/** One loading from beginning to end: what it makes, or all that is wrong. */
+function once<Made>(reference: string, load: (loader: Loader) => Made | null): Made {
+  const loader = new Loader();
+  const made = load(loader);
+  loader.reading.settle();
+  if (made === null) throw new Error(`loading ${reference} came to nothing, and nobody said why`);
+  return made;
+}
+
+/** A file that was found and checked, and where it lies. */
+interface Found<Data> {
+  readonly context: Context;
+  readonly place: Place;
+  readonly data: Data;
+}
+
+/** An arm on its way, with the places that faults are told at. */
+interface Draft {
+  readonly place: Place;
+  readonly context: Context;
+  readonly arm: string;
+  readonly says: string | null;
+  readonly policy: Policy | null;
+  readonly profile: Profile | null;
+  readonly budget: Budget;
+  readonly layers: readonly WrittenSettings[];
+  /** How many of the layers have been checked together where they stand. */
+  readonly checked: number;
+}
+
+class Loader {
+  readonly reading = new Reading();
+  readonly #made = new Map<string, unknown>();
+
+  panel(reference: string, options: PanelOptions): Panel | null {
+    const found = this.#found("panel", reference, "command line", null);
+    if (found === null) return null;
+    const { context, place, data } = found;
+    const from = { folder: dirname(context.file) };
+    const source = this.#tasks(found, from);
+    const exhibits = (data.exhibits ?? []).map((name, at) => this.scenario(name, from, part(place, "exhibits", at)));
+    const { drafts, factors, crossed } = this.#drafts(found);
+    const arms = this.#resolved(this.#withSets(drafts, options.sets ?? []), factors);
+    for (const says of undeclaredDifferences(arms, [...factors, ...meantFactors(data.factors)])) {
+      this.reading.fault(part(place, "factors"), says);
+    }
+    this.#checkNames(found, drafts);
+    this.reading.settle();
+    for (const [at, arm] of arms.entries()) this.#warnOfGreed(arm, drafts[at]!.place, source!);
+    return {
+      panel: data.panel,
+      question: data.question,
+      origin: data.source ?? null,
+      file: spoken(context.file),
+      seed: options.seed ?? data.seed ?? 1,
+      replicates: options.replicates ?? data.replicates,
+      concurrencyPerArm: data.concurrency?.per_arm ?? 8,
+      cutGrace: seconds(data.cut_grace_seconds ?? 10),
+      source: source!,
+      arms,
+      declaredFactors: factors,
+      crossed,
+      exhibits: exhibits as Scenario[],
+      hypotheses: data.hypotheses ?? [],
+      published: (data.published ?? []).map(({ arm, against, measure, value, range, source: published }) => ({
+        arm,
+        against: against ?? null,
+        measure,
+        low: value ?? range![0],
+        high: value ?? range![1],
+        source: published,
+      })),
+      caveats: data.caveats ?? [],
+      warnings: this.reading.warnings,
+      inputs: this.reading.inputs(context.file),
+    };
+  }
+
+  scenario(reference: string, from: From, at: Place | null): Scenario | null {
+    return this.#make("scenario", reference, from, at, ({ context, place, data }) => {
+      for (const name of Object.keys(data.model ?? {})) {
+        const folder = { folder: dirname(context.file) };
+        if (name !== "any" && !this.reading.knows("profile", name, folder)) {
+          const names = ["any", ...this.reading.names("profile", folder)];
+          this.reading.fault(
+            part(place, "model", name),
+            `is not the name of a profile, nor any${suggestion(name, names)}`,
+          );
+        }
+      }
+      return scenarioOf(context, place, data);
+    });
+  }
+
+  population(reference: string, from: From, at: Place | null): Population | null {
+    return this.#make("population", reference, from, at, ({ context, place, data }) =>
+      populationOf(context, place, data),
+    );
+  }
+
+  profile(reference: string, from: From, at: Place | null): Profile | null {
+    return this.#make("profile", reference, from, at, ({ place, data }) => profileOf(this.reading, place, data));
+  }
+
+  policy(reference: string, from: From, at: Place | null): Policy | null {
+    return this.#make("policy", reference, from, at, ({ context, place, data }) => {
+      const layer = layerOf(this.reading, part(place, "shell_execution"), data.shell_execution, []);
+      const settings = settingsOf(layer);
+      return {
+        policy: data.policy,
+        says: data.says ?? "",
+        source: data.source ?? null,
+        date: data.date ?? null,
+        file: spoken(context.file),
+        layer,
+        settings,
+        written: written(settings),
+      };
+    });
+  }
+
+  /** An arm by name, compared with nothing: all factors with a word of their own are told. */
+  arm(name: string, from: From): Arm | null {
+    const draft = this.#namedArm(name, from, null);
+    return draft === null ? null : (this.#resolved([draft], factorWords)[0] ?? null);
+  }
+
+  /** All arms of one file. */
+  arms(path: string): readonly Arm[] {
+    const found = this.#found("arms", path, "command line", null);
+    return found === null
+      ? []
+      : this.#resolved(
+          found.data.arms.map((arm, at) => this.#draft(found, arm, ["arms", at])),
+          factorWords,
+        );
+  }
+
+  check(path: string): FileKind | null {
+    const source = this.reading.use(path);
+    const kind = source === null ? null : kindOf(source.data);
+    if (source !== null && kind === null) {
+      this.reading.fault(
+        { source, path: [] },
+        "is of no known kind: expected it to begin with scenario, population, profile, policy, panel or arms",
+      );
+    }
+    if (kind === "panel") this.panel(path, {});
+    else if (kind === "arms") this.arms(path);
+    else if (kind !== null) this[kind](path, "command line", null);
+    return kind;
+  }
+
+  // Files
+
+  #make<Kind extends Exclude<FileKind, "panel" | "arms">, Made>(
+    kind: Kind,
+    reference: string,
+    from: From,
+    at: Place | null,
+    make: (found: Found<FileOf<Kind>>) => Made,
+  ): Made | null {
+    const path = this.reading.find(kind, reference, from, at);
+    if (path === null) return null;
+    if (!this.#made.has(path)) {
+      const found = this.#checked(kind, path, isPath(reference) ? null : reference);
+      this.#made.set(path, found === null ? null : make(found));
+    }
+    return this.#made.get(path) as Made | null;
+  }
+
+  #found<Kind extends FileKind>(
+    kind: Kind,
+    reference: string,
+    from: From,
+    at: Place | null,
+  ): Found<FileOf<Kind>> | null {
+    const path = this.reading.find(kind, reference, from, at);
+    return path === null ? null : this.#checked(kind, path, isPath(reference) ? null : reference);
+  }
+
+  /** @param name that the file was found by; null where it was found by its path */
+  #checked<Kind extends FileKind>(kind: Kind, path: string, name: string | null): Found<FileOf<Kind>> | null {
+    const source = this.reading.use(path);
+    if (source === null) return null;
+    const place: Place = { source, path: [] };
+    const actual = kindOf(source.data);
+    if (actual !== null && actual !== kind) {
+      this.reading.fault(place, `is ${aKind(actual)}: expected ${aKind(kind)}`);
+      return null;
+    }
+    const data =
+      kind === "policy"
+        ? this.#policyData(source, place)
+        : this.reading.checked(schemas[kind], place, source.data, STAND_INS[kind]);
+    if (data === null) {
+      if (kind === "panel") this.#followed(place, { folder: dirname(path) });
+      return null;
+    }
+    const own = source.valueAt([kind]) ?? name;
+    if (name !== null && kind !== "arms" && typeof own === "string" && own !== name) {
+      this.reading.fault(part(place, kind), `is ${shown(own)}: expected ${shown(name)}, the name of its file`);
+    }
+    return { context: { reading: this.reading, file: path }, place, data: data as FileOf<Kind> };
+  }
+
+  /** A panel that cannot be read for its own faults: those of the files it refers to are found all the same. */
+  #followed(place: Place, from: From): void {
+    const each = (key: string, load: (name: string, at: Place) => unknown) => {
+      const value = place.source.valueAt([key]);
+      if (typeof value === "string") load(value, part(place, key));
+      if (!Array.isArray(value)) return;
+      for (const [at, name] of value.entries()) if (typeof name === "string") load(name, part(place, key, at));
+    };
+    each("population", (name, at) => this.population(name, from, at));
+    each("scenarios", (name, at) => this.scenario(name, from, at));
+    each("exhibits", (name, at) => this.scenario(name, from, at));
+    each("arms", (name, at) => this.#namedArm(name, from, at));
+  }
+
+  /** A policy file, or a fast-agent configuration: of that, `shell_execution` counts, and its file's name. */
+  #policyData(source: Source, place: Place): FileOf<"policy"> | null {
+    const { reading } = this;
+    const ours = ["policy", "says"].some((key) => source.valueAt([key]) !== undefined);
+    if (ours) return reading.checked(schemas.policy, place, source.data, STAND_INS.policy);
+    const configuration = reading.checked(configurationSchema, place, source.data);
+    return configuration && { policy: nameOf(source.file), shell_execution: configuration.shell_execution };
+  }
+
+  // Panels
+
+  #tasks({ context, place, data }: Found<PanelFile>, from: From): Panel["source"] | null {
+    const { reading } = this;
+    if ((data.population === undefined) === (data.scenarios === undefined)) {
+      const says =
+        data.population === undefined
+          ? "names neither population nor scenarios"
+          : "names both population and scenarios";
+      reading.fault(place, `${says}: expected one of them`);
+      return null;
+    }
+    if (data.population !== undefined) {
+      const at = part(place, "population");
+      const population =
+        typeof data.population === "string"
+          ? this.population(data.population, from, at)
+          : populationOf(context, at, data.population);
+      return population && { population };
+    }
+    const scenarios = data.scenarios!.map((name, at) => this.scenario(name, from, part(place, "scenarios", at)));
+    const names = new Set<string>();
+    for (const [at, scenario] of scenarios.entries()) {
+      if (scenario === null) continue;
+      if (names.has(scenario.scenario))
+        reading.fault(
+          part(place, "scenarios", at),
+          `is ${shown(scenario.scenario)} again: expected each scenario once`,
+        );
+      names.add(scenario.scenario);
+    }
+    return { scenarios: scenarios.filter((scenario) => scenario !== null) };
+  }
+
+  #drafts(found: Found<PanelFile>): {
+    readonly drafts: readonly Draft[];
+    readonly factors: readonly string[];
+    readonly crossed: boolean;
+  } {
+    const { place, data } = found;
+    const { reading } = this;
+    const { arms, base, factors } = data;
+    if ((arms === undefined) === (base === undefined)) {
+      const says = arms === undefined ? "names neither arms nor base" : "names both arms and base";
+      reading.fault(place, `${says}: expected arms with a list of factors, or a base with levels of factors`);
+      return { drafts: [], factors: [], crossed: false };
+    }
+    const names = Array.isArray(factors) ? factors : Object.keys(factors ?? {});
+    const seen = new Set<string | null>();
+    for (const [at, name] of names.entries()) {
+      const here = part(place, "factors", Array.isArray(factors) ? at : name);
+      const aspect = factorAspect(name);
+      const subject = Array.isArray(factors) ? `is ${shown(name)}, which ` : "";
+      if (aspect === null) reading.fault(here, `${subject}${notAFactor(name)}`);
+      else if (seen.has(aspect)) reading.fault(here, `is ${shown(name)}: expected each factor once`);
+      seen.add(aspect);
+    }
+    const known = names.filter((name) => factorAspect(name) !== null);
+    if (base === undefined) {
+      if (factors !== undefined && !Array.isArray(factors)) {
+        reading.fault(
+          part(place, "factors"),
+          "gives levels beside arms: expected a list of factors, or a base instead of arms",
+        );
+      }
+      const drafts = arms!.flatMap((arm, at) => {
+        const draft =
+          typeof arm === "string"
+            ? this.#namedArm(arm, { folder: dirname(found.context.file) }, part(place, "arms", at))
+            : this.#draft(found, arm, ["arms", at]);
+        return draft ?? [];
+      });
+      const armNames = new Set<string>();
+      for (const [at, arm] of arms!.entries()) {
+        const name = typeof arm === "string" ? arm : arm.arm;
+        if (armNames.has(name))
+          reading.fault(part(place, "arms", at), `is ${shown(name)} again: expected each arm once`);
+        armNames.add(name);
+      }
+      return { drafts, factors: known, crossed: false };
+    }
+    if (factors === undefined || Array.isArray(factors)) {
+      reading.fault(part(place, "factors"), "gives no levels beside a base: expected { cap: [10, 240] } and the like");
+      return { drafts: [], factors: known, crossed: true };
+    }
+    return { drafts: this.#crossed(found, factors, known), factors: known, crossed: true };
+  }
+
+  #crossed(
+    found: Found<PanelFile>,
+    factors: Readonly<Record<string, readonly Level[]>>,
+    names: readonly string[],
+  ): readonly Draft[] {
+    const { reading } = this;
+    const { context, place, data } = found;
+    const base = data.base!;
+    const from = { folder: dirname(context.file) };
+    const here = part(place, "base");
+    const settled = { habit: base.profile !== undefined, budget: base.budget !== undefined };
+    for (const [factor, key] of [
+      ["habit", "profile"],
+      ["budget", "budget"],
+    ] as const) {
+      const crossedToo = names.some((name) => factorAspect(name) === key);
+      if (!settled[factor] && !crossedToo)
+        reading.fault(here, `has no ${key}: expected one, or levels of the factor ${factor}`);
+    }
+    const policy = this.policy(base.policy, from, part(here, "policy"));
+    const root: Draft = {
+      place: part(place, "factors"),
+      context,
+      arm: "",
+      says: "",
+      policy,
+      profile: base.profile === undefined ? null : this.profile(base.profile, from, part(here, "profile")),
+      budget: base.budget === undefined ? "untold" : budgetOf(reading, part(here, "budget"), base.budget),
+      ...this.#layers(policy, base.set, part(here, "set")),
+    };
+    let drafts: readonly Draft[] = [root];
+    for (const name of names) {
+      const levels = factors[name]!;
+      const taken = new Set<string>();
+      const changes = levels.flatMap((level, at): readonly Change[] => {
+        const here = part(place, "factors", name, at);
+        const change = this.#level(name, level, from, here);
+        if (change === null) return [];
+        if (taken.has(change.level)) reading.fault(here, `is ${change.level} again: expected each level once`);
+        taken.add(change.level);
+        return [change];
+      });
+      if (drafts.length * changes.length > MOST_ARMS) {
+        reading.fault(part(place, "factors"), `cross to more than ${MOST_ARMS} arms: expected fewer levels`);
+        return [];
+      }
+      drafts = drafts.flatMap((draft) =>
+        changes.map(({ level, layer, ...change }) => ({
+          ...draft,
+          ...change,
+          arm: `${draft.arm}${draft.arm === "" ? "" : "."}${name}-${level}`,
+          says: `${draft.says}${draft.says === "" ? "" : ", "}${name} ${level}`,
+          layers: layer === undefined ? draft.layers : [...draft.layers, layer],
+        })),
+      );
+    }
+    return drafts;
+  }
+
+  /** What one level of a factor changes in an arm. */
+  #level(name: string, level: Level, from: From, at: Place | null): Change | null {
+    const { reading } = this;
+    const fault = (says: string) =>
+      at === null ? reading.faults.add(`--set ${name}=${String(level)}`, null, says) : reading.fault(at, says);
+    const aspect = factorAspect(name)!;
+    if (aspect === "profile") {
+      if (typeof level !== "string") {
+        fault(instead(level, "the name of a profile"));
+        return null;
+      }
+      const profile = this.profile(level, from, at);
+      return profile && { level: profile.profile, profile };
+    }
+    if (aspect === "budget") {
+      if (typeof level !== "object" && level !== "told" && level !== "untold") {
+        fault(instead(level, "told, untold or { run_budget_seconds }"));
+        return null;
+      }
+      if (at === null && typeof level === "object") {
+        fault(instead(level, "told or untold"));
+        return null;
+      }
+      const budget = at === null ? wordBudget(level as "told" | "untold") : budgetOf(reading, at, level as BudgetFile);
+      return { level: budgetInWords(budget), budget };
+    }
+    const expectation = settingFault(aspect, level);
+    if (expectation !== null) {
+      fault(instead(level, expectation));
+      return null;
+    }
+    return { level: String(level), layer: { [aspect]: level } as WrittenSettings };
+  }
+
+  // Arms
+
+  /** An arm that is written out, in a panel or in a file of arms. */
+  #draft({ context, place }: Found<unknown>, file: ArmFile, path: readonly (string | number)[]): Draft {
+    const from = { folder: dirname(context.file) };
+    const at = part(place, ...path);
+    const policy = this.policy(file.policy, from, part(at, "policy"));
+    return {
+      place: at,
+      context,
+      arm: file.arm,
+      says: file.says ?? null,
+      policy,
+      profile: this.profile(file.profile, from, part(at, "profile")),
+      budget: budgetOf(this.reading, part(at, "budget"), file.budget),
+      ...this.#layers(policy, file.set, part(at, "set")),
+    };
+  }
+
+  #layers(policy: Policy | null, set: SettingsFile | undefined, at: Place): Pick<Draft, "layers" | "checked"> {
+    const below = policy === null ? [] : [policy.layer];
+    const layers = set === undefined ? below : [...below, layerOf(this.reading, at, set, below)];
+    return { layers, checked: layers.length };
+  }
+
+  /** An arm by name: from the nearest file of arms that has it. */
+  #namedArm(name: string, from: From, at: Place | null): Draft | null {
+    const names: string[] = [];
+    for (const found of this.#armFiles(from)) {
+      const index = found.data.arms.findIndex(({ arm }) => arm === name);
+      if (index >= 0) {
+        const draft = this.#draft(found, found.data.arms[index]!, ["arms", index]);
+        return at === null ? draft : { ...draft, place: at };
+      }
+      names.push(...found.data.arms.map(({ arm }) => arm));
+    }
+    const meant = suggestion(name, names);
+    if (at === null) this.reading.faults.add(name, null, `there is no arm of that name ${looked(from)}${meant}`);
+    else this.reading.fault(at, instead(name, `an arm of the nearest arms.yaml, or one in full${meant}`));
+    return null;
+  }
+
+  /** The files of arms that a name is looked for in, nearest first. */
+  *#armFiles(from: From): Generator<Found<ArmsFile>> {
+    for (const path of filesIn(foldersFor(from)).filter((file) => nameOf(file) === "arms")) {
+      const found = this.#checked("arms", path, null);
+      if (found !== null) yield found;
+    }
+  }
+
+  #resolved(drafts: readonly Draft[], factors: readonly string[]): readonly Arm[] {
+    return drafts.flatMap((draft) => {
+      const { arm, says, policy, profile, budget, layers, checked, place } = draft;
+      if (policy === null || profile === null) return [];
+      const parts: ArmParts = { arm, says: says ?? policy.says, policy: policy.policy, profile, budget, layers };
+      const made = resolved(parts, factors);
+      // What a file says is checked where it stands; here, what came together in the arm.
+      if (layers.length > checked) {
+        for (const { key, says: wrong } of settingsFaults(layers.at(-1)!, made.written)) {
+          this.reading.fault(place, `is impossible for ${arm}: ${key} ${wrong}`);
+        }
+      }
+      return [made];
+    });
+  }
+
+  /** What the command line says of single arms, laid upon what the files say. */
+  #withSets(drafts: readonly Draft[], sets: readonly string[]): readonly Draft[] {
+    return sets.reduce((changed, set) => this.#withSet(changed, set), drafts);
+  }
+
+  #withSet(drafts: readonly Draft[], set: string): readonly Draft[] {
+    const refuse = (says: string) => {
+      this.reading.faults.add(`--set ${set}`, null, says);
+      return drafts;
+    };
+    const [, name, key, text] = /^(.+)\.([^.=]+)=(.*)$/s.exec(set) ?? [];
+    if (name === undefined || key === undefined || text === undefined) return refuse("expected arm.key=value");
+    const names = drafts.map(({ arm }) => arm);
+    if (!names.includes(name)) return refuse(`${name} is not an arm of the panel${suggestion(name, names)}`);
+    const value = scalar(text);
+    if (value === null) return refuse(`${shown(text)} is no value: expected a number, a word, or true or false`);
+    if (key === "policy") {
+      const policy = this.policy(String(value), "command line", null);
+      return drafts.map((draft) =>
+        draft.arm === name && policy !== null
+          ? { ...draft, policy, layers: [policy.layer, ...draft.layers.slice(1)] }
+          : draft,
+      );
+    }
+    const factor = key === "profile" ? "habit" : key;
+    const aspect = factorAspect(factor);
+    if (aspect === null) {
+      const known = [...settingKeys, ...factorWords, "policy", "profile"];
+      return refuse(`${key} is nothing that an arm can be set to${suggestion(key, known)}`);
+    }
+    if (aspect !== "profile" && aspect !== "budget") {
+      const expectation = settingFault(aspect as SettingKey, value);
+      if (expectation !== null) return refuse(`${key} ${instead(value, expectation)}`);
+    } else if (aspect === "budget" && value !== "told" && value !== "untold") {
+      return refuse(`${key} ${instead(value, "told or untold")}`);
+    }
+    const change = this.#level(factor, value, "command line", null);
+    if (change === null) return drafts;
+    const { level: _, layer, ...rest } = change;
+    return drafts.map((draft) =>
+      draft.arm === name
+        ? { ...draft, ...rest, layers: layer === undefined ? draft.layers : [...draft.layers, layer] }
+        : draft,
+    );
+  }
+
+  /** Whether hypotheses and published figures name arms that there are. */
+  #checkNames({ context, place, data }: Found<PanelFile>, drafts: readonly Draft[]): void {
+    const { reading } = this;
+    const names = data.arms?.map((arm) => (typeof arm === "string" ? arm : arm.arm)) ?? drafts.map(({ arm }) => arm);
+    // Where the arms themselves are at fault, whoever refers to them is not to blame.
+    if (drafts.length < names.length) {
+      for (const { data } of this.#armFiles({ folder: dirname(context.file) }))
+        names.push(...data.arms.map(({ arm }) => arm));
+    }
+    if (data.arms === undefined && !reading.faults.none) return;
+    const lists = { hypotheses: data.hypotheses ?? [], published: data.published ?? [] };
+    for (const [list, rows] of Object.entries(lists)) {
+      for (const [index, row] of rows.entries()) {
+        for (const key of ["arm", "against"] as const) {
+          const name = row[key];
+          if (name !== undefined && !names.includes(name)) {
+            reading.fault(part(place, list, index, key), instead(name, "an arm of the panel", suggestion(name, names)));
+          }
+        }
+        if (row.arm === row.against)
+          reading.fault(part(place, list, index, "against"), `is ${shown(row.arm)}: expected another arm than arm`);
+      }
+    }
+  }
+
+  /** A reserve of half the budget or more leaves little to be decided. */
+  #warnOfGreed(arm: Arm, place: Place, source: NonNullable<Panel["source"]>): void {
+    const limits =
+      "population" in source ? [source.population.outerLimit] : source.scenarios.map(({ outerLimit }) => outerLimit);
+    for (const limit of new Set(limits)) {
+      const budget = greedyBudget(arm, limit);
+      if (budget === null) continue;
+      const { reserve, length } = budget;
+      this.reading.warn(
+        place,
+        `keeps a reserve of ${inSeconds(reserve)} s in a run of ${inSeconds(length)} s (${arm.arm}): half of it or more`,
+      );
+      return;
+    }
+  }
+}
+
+type FileOf<Kind extends FileKind> = (typeof schemas)[Kind] extends { _zod: { output: infer Data } } ? Data : never;
+
+type Level = number | string | boolean | Exclude<BudgetFile, string>;
+
+interface Change {
+  readonly level: string;
+  readonly profile?: Profile;
+  readonly budget?: Budget;
+  readonly layer?: WrittenSettings;
+}
+
+const MOST_ARMS = 1_000;
+
+/** What misspelled factors were probably meant to be: declared, as far as further faults go. */
+function meantFactors(factors: PanelFile["factors"]): readonly string[] {
+  const names = Array.isArray(factors) ? factors : Object.keys(factors ?? {});
+  return names.flatMap((name) => (factorAspect(name) === null ? (nearest(name, everyFactor) ?? []) : []));
+}
+
+function wordBudget(word: "told" | "untold"): Budget {
+  return word === "untold" ? "untold" : { told: true, runBudget: null, finalizationReserve: null };
+}
+
+/** A value as YAML reads it; null if it is no single value. */
+function scalar(text: string): number | string | boolean | null {
+  try {
+    const value: unknown = parse(text);
+    return typeof value === "number" || typeof value === "string" || typeof value === "boolean" ? value : null;
+  } catch {
+    return null;
+  }
+}

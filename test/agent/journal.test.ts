@@ -1,0 +1,189 @@
+import { describe, expect, test } from "vitest";
+import type { Command, ProcessId } from "../../src/agent/effects.ts";
+import { EVENT_NAMES, type TrialEvent } from "../../src/agent/events.ts";
+import { journal, journalLine } from "../../src/agent/journal.ts";
+import { moment, never, seconds } from "../../src/policy/time.ts";
+import { command, commandOf, hangs, journalOf, lasts, runs, submits, thinks } from "../aRun.ts";
+
+type Of<Name extends TrialEvent["event"]> = Extract<TrialEvent, { event: Name }>;
+
+const at = moment(480_000);
+const process = 1 as ProcessId;
+const it_: Command = { line: "pytest -q", kind: null, passes: [], spoils: [] };
+
+const exec = (more: Partial<Of<"exec_called">> = {}): TrialEvent => ({
+  event: "exec_called",
+  at,
+  call: 1,
+  process,
+  command: it_,
+  background: false,
+  held: "soft",
+  timeout: null,
+  timeoutClampReasons: [],
+  configuredCap: seconds(30),
+  ...more,
+});
+const autoAwait = (more: Partial<Of<"auto_await_granted">> = {}): TrialEvent => ({
+  event: "auto_await_granted",
+  at,
+  call: 1,
+  process,
+  startedAt: moment(470_000),
+  yieldReason: "idle",
+  effectiveCap: seconds(240),
+  until: moment(710_000),
+  clampReasons: [],
+  ...more,
+});
+const called = (more: Partial<Of<"process_called">> = {}): TrialEvent => ({
+  event: "process_called",
+  at,
+  call: 2,
+  action: "wait",
+  process,
+  requested: seconds(3_600),
+  raised: false,
+  defaulted: false,
+  ...more,
+});
+const wait = (more: Partial<Of<"wait_granted">> = {}): TrialEvent => ({
+  event: "wait_granted",
+  at,
+  call: 2,
+  process,
+  until: moment(720_000),
+  clampReasons: ["process_wait_slice"],
+  ...more,
+});
+const returned = (more: Partial<Of<"control_returned">> = {}): TrialEvent => ({
+  event: "control_returned",
+  at,
+  call: 1,
+  tool: "exec",
+  process,
+  startedAt: moment(0),
+  status: "running",
+  end: null,
+  outcome: "cap_reached",
+  clampReasons: [],
+  freshOutput: false,
+  budgetSignal: false,
+  guided: false,
+  ...more,
+});
+const end = { at, by: "itself", code: 0, signal: null } as const;
+
+const said: readonly (readonly [event: TrialEvent, line: string | null])[] = [
+  [{ event: "trial_began", at, budget: null, outerLimit: seconds(5_400), reserveBegins: moment(4_800_000) }, null],
+
+  [exec(), "exec     process-1  pytest -q"],
+  [exec({ background: true }), "exec     process-1  pytest -q  in the background"],
+  [exec({ timeout: seconds(60.5) }), "exec     process-1  pytest -q  hard timeout 60.5 s"],
+  [
+    exec({ background: true, timeout: seconds(60), timeoutClampReasons: ["hard_timeout_max"] }),
+    "exec     process-1  pytest -q  in the background  hard timeout 60 s  hard_timeout_max",
+  ],
+  [exec({ process: null }), "exec                pytest -q"],
+
+  [autoAwait(), "held     process-1  until 710.000"],
+  [autoAwait({ clampReasons: ["remaining_run_budget"] }), "held     process-1  until 710.000  remaining_run_budget"],
+  [autoAwait({ until: never }), "held     process-1  until it ends"],
+  [autoAwait({ until: at }), null],
+  [
+    autoAwait({ until: at, clampReasons: ["remaining_run_budget"] }),
+    "held     process-1  until 480.000  remaining_run_budget",
+  ],
+
+  [called(), "wait     process-1  3600 s asked"],
+  [called({ requested: seconds(2), raised: true }), "wait     process-1  2 s asked, raised to the floor"],
+  [called({ requested: seconds(30), defaulted: true }), "wait     process-1  30 s by default"],
+  [called({ action: "status", requested: null }), "status   process-1"],
+  [called({ action: "list", process: null, requested: null }), "list"],
+  [called({ action: "read_output", requested: null }), "read     process-1"],
+  [called({ action: "stop", requested: null }), null],
+
+  [wait(), "held     process-1  until 720.000  process_wait_slice"],
+  [
+    wait({ until: at, clampReasons: ["process_wait_slice", "remaining_run_budget"] }),
+    "held     process-1  until 480.000  process_wait_slice  remaining_run_budget",
+  ],
+  [wait({ until: moment(480_001), clampReasons: [] }), "held     process-1  until 480.001"],
+
+  [returned(), "control  process-1  running"],
+  [returned({ guided: true }), "control  process-1  running  told to finish"],
+  [returned({ status: "completed", end }), "control  process-1  completed  exit 0"],
+  [returned({ status: "failed", end: { ...end, code: 2 } }), "control  process-1  failed  exit 2"],
+  [
+    returned({ status: "timed_out", end: { ...end, by: "limit", code: null, signal: "SIGKILL" } }),
+    "control  process-1  timed_out  SIGKILL",
+  ],
+  [returned({ tool: "list", process: null, status: null }), "control"],
+  [returned({ tool: "stop", status: "terminated", end: { ...end, by: "stop" } }), "stopped  process-1"],
+  [returned({ tool: "stop", status: "already_exited", end }), "stopped  process-1  already_exited"],
+  [returned({ tool: "stop", status: "termination_failed" }), "stopped  process-1  termination_failed"],
+
+  [{ event: "call_refused", at, call: 3, why: "timeout_seconds is -1" }, "refused             timeout_seconds is -1"],
+  [{ event: "committed", at }, "committed"],
+  [{ event: "submitted", at, partial: false }, "finished"],
+  [{ event: "submitted", at, partial: true }, "finished  in part"],
+  [{ event: "gave_up", at }, "gave up"],
+  [{ event: "cut_off", at }, "cut off"],
+  [{ event: "left_behind", at, process, end: null }, "left     process-1  still running"],
+  [{ event: "left_behind", at, process, end }, null],
+];
+
+describe("a journal", () => {
+  test.each(said)("tells of %j", (event, line) => {
+    expect(journalLine(event)).toBe(line);
+  });
+
+  test("has a word for every kind of event", () => {
+    expect(new Set(said.map(([{ event }]) => event))).toEqual(new Set(EVENT_NAMES));
+  });
+
+  test("puts the moment before each line, in seconds, and leaves out what nobody misses", () => {
+    expect(journal(said.map(([event]) => event))).toEqual(
+      said.flatMap(([, line]) => (line === null ? [] : [`  480.000  ${line}`])),
+    );
+    expect(journal([{ event: "committed", at: moment(5_400_012) }])).toEqual([" 5400.012  committed"]);
+  });
+
+  test("is one line an event, whatever a command holds", () => {
+    const line = "printf 'a\nb\tc\u0000\u001b[31m\u007f\u0085\u2028\u2029' # żółw 🐢";
+    const printed = "printf 'a\\u000ab\\u0009c\\u0000\\u001b[31m\\u007f\\u0085\\u2028\\u2029' # żółw 🐢";
+    expect(journalLine(exec({ command: { ...it_, line } }))).toBe(`exec     process-1  ${printed}`);
+    expect(journalLine({ event: "call_refused", at, call: 1, why: line })).toBe(`refused             ${printed}`);
+  });
+
+  test("reads from top to bottom", () => {
+    expect(
+      journalOf({
+        settings: { foreground_auto_await_max_seconds: 240 },
+        told: 900,
+        reserve: 300,
+        profile: { step: seconds(12) },
+        plan: [
+          thinks(30),
+          runs(command(hangs())),
+          runs(commandOf({ line: "git status", phases: [lasts(0.25)] })),
+          submits,
+        ],
+      }),
+    ).toEqual([
+      "   30.000  exec     process-1  pytest -q",
+      "   40.000  held     process-1  until 270.000",
+      "  270.000  control  process-1  running",
+      "  282.000  wait     process-1  3600 s asked",
+      "  282.000  held     process-1  until 522.000  process_wait_slice",
+      "  522.000  control  process-1  running",
+      "  534.000  wait     process-1  3600 s asked",
+      "  534.000  held     process-1  until 600.000  remaining_run_budget",
+      "  600.000  control  process-1  running  told to finish",
+      "  612.000  stopped  process-1",
+      "  612.000  exec     process-2  git status",
+      "  612.250  control  process-2  completed  exit 0",
+      "  612.250  finished",
+    ]);
+  });
+});

@@ -1,0 +1,204 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  expected,
+  insideName,
+  type SettingKey,
+  settingFault,
+  settingKeys,
+  settingsFaults,
+  settingsOf,
+  settingsTable,
+  shipped,
+  type WrittenSettings,
+  written,
+  writtenDefaults,
+} from "../../src/policy/settings.ts";
+import { anySettings } from "../arbitraries.ts";
+
+/** The design's tables, key by key; whatever has no default there is off. */
+const designed: Readonly<Record<SettingKey, number | string | boolean>> = {
+  foreground_idle_yield_seconds: 10,
+  foreground_total_yield_seconds: 30,
+  foreground_auto_await_max_seconds: 30,
+  foreground_auto_await_budget_aware: true,
+  foreground_auto_await_extends_on_output: false,
+  foreground_auto_await_absolute_max_seconds: 600,
+  foreground_at_cap: "yield",
+  max_hold_seconds: "none",
+  hard_timeout_default_seconds: "none",
+  hard_timeout_max_seconds: 3_600,
+  hard_timeout_out_of_range: "refuse",
+  hard_timeout_budget_aware: false,
+  hard_timeout_suppresses_yield: true,
+  kill_grace_seconds: 2,
+  process_poll_max_wait_seconds: 3_600,
+  process_poll_over_max: "clamp",
+  process_poll_min_wait_seconds: 10,
+  process_poll_default_wait_seconds: 30,
+  process_wait_slice_seconds: "auto",
+  process_wait_budget_aware: true,
+  process_wait_wake_on_output: false,
+  finalization_reserve_seconds: 600,
+  finalization_reserve_fraction: "none",
+  finalization_reserve_min_seconds: 300,
+  finalization_reserve_max_seconds: 1_800,
+  budget_margin_seconds: 0,
+  remaining_budget_on_results: "when_clamped",
+  output_budget_bytes: 16_000,
+  output_head_share: 0.5,
+  output_retained_bytes: 2 * 1_024 * 1_024,
+  read_output_limit_bytes: 33_000,
+};
+
+const BOUNDS: readonly SettingKey[] = [
+  "foreground_idle_yield_seconds",
+  "foreground_total_yield_seconds",
+  "foreground_auto_await_max_seconds",
+  "foreground_auto_await_absolute_max_seconds",
+  "max_hold_seconds",
+  "hard_timeout_default_seconds",
+  "hard_timeout_max_seconds",
+  "process_poll_max_wait_seconds",
+  "process_wait_slice_seconds",
+  "finalization_reserve_seconds",
+];
+
+const whole = (layer: WrittenSettings) => written(settingsOf(layer));
+const faults = (layer: WrittenSettings) => settingsFaults(layer, whole(layer));
+
+describe("settings as shipped", () => {
+  test("are those of the design, key by key", () => {
+    expect(writtenDefaults).toEqual(designed);
+    expect(written(shipped)).toEqual(designed);
+  });
+
+  test("are all within their own range, and go together", () => {
+    for (const key of settingKeys) expect([key, settingFault(key, writtenDefaults[key])]).toEqual([key, null]);
+    expect(settingsFaults({}, writtenDefaults)).toEqual([]);
+  });
+
+  test("say what they mean, in a sentence without its full stop", () => {
+    for (const key of settingKeys) expect(settingsTable[key].says).toMatch(/^[a-z].{10,}[^.]$/);
+  });
+});
+
+describe("a setting", () => {
+  test.each(BOUNDS)("%s may be none: the bound does not apply", (key) => {
+    expect(settingFault(key, "none")).toBeNull();
+    expect(settingsOf({ [key]: "none" })[insideName(key)]).toBeNull();
+  });
+
+  test("in seconds is in milliseconds inside, without its unit", () => {
+    expect(settingsOf({ foreground_auto_await_max_seconds: 240.5, process_wait_slice_seconds: 1.25 })).toMatchObject({
+      foregroundAutoAwaitMax: 240_500,
+      processWaitSlice: 1_250,
+    });
+    expect(insideName("output_budget_bytes")).toBe("outputBudgetBytes");
+  });
+
+  test("comes back as it was written, whatever was", () => {
+    fc.assert(
+      fc.property(anySettings, (layer) => {
+        expect(settingsOf(whole(layer))).toEqual(settingsOf(layer));
+        const { finalization_reserve_seconds: _, finalization_reserve_fraction: __, ...rest } = layer;
+        expect(whole(rest)).toMatchObject(rest);
+      }),
+    );
+  });
+
+  test.each([
+    ["foreground_auto_await_max_seconds", [0, 3_600, "none"], [-1, 3_600.5, "240", null, Number.NaN, "auto"]],
+    ["foreground_at_cap", ["yield", "kill"], ["background", "stop", true]],
+    ["max_hold_seconds", [1, 60, "none"], [0, 0.5, -1]],
+    ["hard_timeout_max_seconds", [0.001, "none"], [0, -1]],
+    ["kill_grace_seconds", [0, 2, 3_600], ["none", -1]],
+    ["process_poll_over_max", ["clamp", "refuse"], ["clip"]],
+    ["process_wait_slice_seconds", ["auto", "none", "model_cadence", 240], [0, -1, "slow"]],
+    ["finalization_reserve_fraction", [0, 0.1, 0.5, "none"], [0.6, -0.1]],
+    ["process_wait_budget_aware", [true, false], ["yes", 1, "true"]],
+    ["output_budget_bytes", [0, 16_000], [1.5, -1, "none", Number.POSITIVE_INFINITY]],
+    ["output_head_share", [0, 1, 0.5], [1.1, -0.1, "none"]],
+    ["remaining_budget_on_results", ["always", "when_clamped", "never"], ["sometimes"]],
+  ] as const)("%s is taken within its range and refused outside it", (key, taken, refused) => {
+    for (const value of taken) expect([value, settingFault(key, value)]).toEqual([value, null]);
+    for (const value of refused)
+      expect([value, settingFault(key, value)]).toEqual([value, expected(settingsTable[key])]);
+  });
+
+  test("that is refused is told what was expected", () => {
+    expect(settingFault("foreground_auto_await_max_seconds", -1)).toBe(
+      "a length of time in seconds, 0 to 3600, or none",
+    );
+    expect(settingFault("foreground_idle_yield_seconds", -1)).toBe("a length of time in seconds, 0 or more, or none");
+    expect(settingFault("foreground_at_cap", "stop")).toBe("yield or kill");
+    expect(settingFault("process_wait_slice_seconds", 0)).toBe(
+      "a length of time in seconds (more than 0), or auto, none, model_cadence",
+    );
+    expect(settingFault("output_head_share", 2)).toBe("a share, 0 to 1");
+    expect(settingFault("output_budget_bytes", -1)).toBe("a whole number of bytes, 0 to 1073741824");
+    expect(settingFault("process_wait_budget_aware", "no")).toBe("true or false");
+  });
+});
+
+describe("layers of settings", () => {
+  test("win key by key, the later over the earlier", () => {
+    const settings = settingsOf(
+      { foreground_auto_await_max_seconds: 240, process_wait_slice_seconds: 240 },
+      { process_wait_slice_seconds: "none" },
+    );
+    expect(settings).toEqual({ ...shipped, foregroundAutoAwaitMax: 240_000, processWaitSlice: null });
+  });
+
+  test("that give the reserve as a share silence a length below them, and the other way round", () => {
+    const share = settingsOf({ finalization_reserve_seconds: 900 }, { finalization_reserve_fraction: 0.1 });
+    expect([share.finalizationReserve, share.finalizationReserveFraction]).toEqual([null, 0.1]);
+    const fixed = settingsOf({ finalization_reserve_fraction: 0.1 }, { finalization_reserve_seconds: 900 });
+    expect([fixed.finalizationReserve, fixed.finalizationReserveFraction]).toEqual([900_000, null]);
+    const unshared = settingsOf({ finalization_reserve_seconds: 900 }, { finalization_reserve_fraction: "none" });
+    expect([unshared.finalizationReserve, unshared.finalizationReserveFraction]).toEqual([900_000, null]);
+  });
+});
+
+describe("values that are fine one by one are refused together:", () => {
+  test("a reserve given as a length and as a share", () => {
+    expect(faults({ finalization_reserve_seconds: 600, finalization_reserve_fraction: 0.1 })).toEqual([
+      {
+        key: "finalization_reserve_fraction",
+        says: "is 0.1 beside finalization_reserve_seconds 600: a reserve is a length or a share, give one",
+      },
+    ]);
+    expect(faults({ finalization_reserve_seconds: "none", finalization_reserve_fraction: 0.1 })).toEqual([]);
+    expect(faults({ finalization_reserve_seconds: 600, finalization_reserve_fraction: "none" })).toEqual([]);
+  });
+
+  test("a longest hold under the total boundary of the initial hold, or without such a boundary", () => {
+    expect(faults({ max_hold_seconds: 30 })).toEqual([]);
+    expect(faults({ max_hold_seconds: 29 })).toEqual([
+      {
+        key: "max_hold_seconds",
+        says: "is 29: it must be at least foreground_total_yield_seconds (30), so that no initial hold is cut",
+      },
+    ]);
+    expect(faults({ max_hold_seconds: 20, foreground_total_yield_seconds: 20 })).toEqual([]);
+    expect(faults({ max_hold_seconds: 60, foreground_total_yield_seconds: "none" })).toEqual([
+      {
+        key: "max_hold_seconds",
+        says: "is 60: it must be at least foreground_total_yield_seconds (none), so that no initial hold is cut",
+      },
+    ]);
+  });
+
+  test("a least share of the reserve above the most, and a usual timeout above the longest", () => {
+    expect(faults({ finalization_reserve_min_seconds: 2_000 })).toEqual([
+      {
+        key: "finalization_reserve_min_seconds",
+        says: "is 2000: it must not exceed finalization_reserve_max_seconds (1800)",
+      },
+    ]);
+    expect(faults({ hard_timeout_default_seconds: 120, hard_timeout_max_seconds: 60 })).toEqual([
+      { key: "hard_timeout_default_seconds", says: "is 120: it must not exceed hard_timeout_max_seconds (60)" },
+    ]);
+    expect(faults({ hard_timeout_default_seconds: 120, hard_timeout_max_seconds: "none" })).toEqual([]);
+  });
+});

@@ -1,0 +1,114 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { RunBudget } from "../../src/policy/budget.ts";
+import { settingsOf, type WrittenSettings } from "../../src/policy/settings.ts";
+import { moment, seconds } from "../../src/policy/time.ts";
+import { hardTimeout } from "../../src/policy/timeout.ts";
+import { length, someSettings } from "../arbitraries.ts";
+
+const at = (amount: number) => moment(seconds(amount));
+
+/** 1,000 s told, 600 s in reserve: it begins at 400 s. */
+const budget: RunBudget = { deadline: at(1_000), reserve: seconds(600), length: seconds(1_000) };
+
+function decided(
+  requested: number | null,
+  settings: WrittenSettings = {},
+  { start = 0, background = false, run = null as RunBudget | null } = {},
+) {
+  const call = { requested: requested === null ? null : seconds(requested), background, startedAt: at(start) };
+  return hardTimeout(call, settingsOf(settings), run);
+}
+
+const granted = (length: number, more: object = {}) => ({
+  timeout: { length: seconds(length), suppressesYield: true, clampReasons: [], ...more },
+});
+
+describe("a hard timeout", () => {
+  test("is none unless it is named", () => {
+    expect(decided(null)).toEqual({ timeout: null });
+  });
+
+  test("is what the caller names, from the start", () => {
+    expect(decided(60, {}, { start: 980, run: budget })).toEqual(granted(60));
+    expect(decided(3_600)).toEqual(granted(3_600));
+    expect(decided(0.001)).toEqual(granted(0.001));
+  });
+
+  test("has a default for commands that name none, but not in the background", () => {
+    const usual = { hard_timeout_default_seconds: 120 };
+    expect(decided(null, usual)).toEqual(granted(120));
+    expect(decided(60, usual)).toEqual(granted(60));
+    expect(decided(null, usual, { background: true })).toEqual({ timeout: null });
+  });
+
+  test("holds the command unless it is told not to, and holds nothing in the background", () => {
+    expect(decided(60, { hard_timeout_suppresses_yield: false })).toEqual(granted(60, { suppressesYield: false }));
+    expect(decided(60, {}, { background: true })).toEqual(granted(60, { suppressesYield: false }));
+  });
+
+  test.each([
+    [3_600.001, {}, "timeout_seconds is 3600.001: expected more than 0, up to 3600"],
+    [0, {}, "timeout_seconds is 0: expected more than 0, up to 3600"],
+    [-1, {}, "timeout_seconds is -1: expected more than 0, up to 3600"],
+    [-1, { hard_timeout_out_of_range: "clamp" }, "timeout_seconds is -1: expected more than 0, up to 3600"],
+    [0, { hard_timeout_max_seconds: "none" }, "timeout_seconds is 0: expected more than 0"],
+  ] as const)("of %d s under %j is refused, with what was expected", (requested, settings, refused) => {
+    expect(decided(requested, settings)).toEqual({ refused });
+  });
+
+  test("beyond the maximum is cut to it where it is not refused", () => {
+    expect(decided(9_000, { hard_timeout_out_of_range: "clamp" })).toEqual(
+      granted(3_600, { clampReasons: ["hard_timeout_max"] }),
+    );
+    expect(decided(9_000, { hard_timeout_max_seconds: "none" })).toEqual(granted(9_000));
+  });
+
+  describe("that is aware of the budget", () => {
+    const aware = { hard_timeout_budget_aware: true };
+
+    test("ends where the reserve begins", () => {
+      expect(decided(600, aware, { run: budget })).toEqual(granted(400, { clampReasons: ["remaining_run_budget"] }));
+      expect(decided(400, aware, { run: budget })).toEqual(granted(400));
+      expect(decided(600, aware)).toEqual(granted(600));
+      expect(decided(600, {}, { run: budget })).toEqual(granted(600));
+    });
+
+    test("never ends before the initial hold could", () => {
+      const late = { start: 380, run: budget };
+      expect(decided(600, aware, late)).toEqual(granted(30, { clampReasons: ["remaining_run_budget"] }));
+      expect(decided(20, aware, late)).toEqual(granted(20));
+      expect(decided(600, aware, { start: 900, run: budget })).toEqual(
+        granted(30, { clampReasons: ["remaining_run_budget"] }),
+      );
+    });
+
+    test("names both bounds where two cut it at one moment", () => {
+      const clamping = { ...aware, hard_timeout_out_of_range: "clamp", hard_timeout_max_seconds: 100 } as const;
+      const reasons = (start: number) => {
+        const decision = decided(600, clamping, { start, run: budget });
+        return "timeout" in decision ? decision.timeout?.clampReasons : null;
+      };
+      expect(reasons(0)).toEqual(["hard_timeout_max"]);
+      expect(reasons(300)).toEqual(["hard_timeout_max", "remaining_run_budget"]);
+      expect(reasons(301)).toEqual(["remaining_run_budget"]);
+    });
+  });
+
+  test("whatever is asked, is never longer than asked, and has reasons exactly when it is shorter", () => {
+    const run = fc.option(
+      fc
+        .tuple(length(0, 1_500), length(0, 600))
+        .map(([told, reserve]) => ({ deadline: at(told), reserve: seconds(reserve), length: seconds(told) })),
+    );
+    fc.assert(
+      fc.property(length(-10, 5_000), someSettings, run, length(0, 1_500), (asked, settings, run, start) => {
+        const decision = decided(asked, settings, { start, run });
+        if ("refused" in decision) return;
+        const { length, clampReasons } = decision.timeout!;
+        expect(length).toBeLessThanOrEqual(seconds(asked));
+        expect(clampReasons.length === 0).toBe(length === seconds(asked));
+      }),
+    );
+  });
+});

@@ -1,0 +1,549 @@
+/**
+ * A file as a run leaves it, without a run: arms, tasks and waits by a few lines of arithmetic, so that a report can be tested
+ * with the room below it alone. What it tells is plausible and nothing more.
+ */
+import { keyed, normalQuantile } from "../../src/random.ts";
+import { addDigests, type Digest, digestOf, hex16, noRows } from "../../src/telemetry/digest.ts";
+import { openStore } from "../../src/telemetry/store.ts";
+import { type Batch, type Columns, type Dictionaries, openBatch, type Table } from "../../src/telemetry/table.ts";
+import {
+  arms,
+  events,
+  experiments,
+  processWaits,
+  published,
+  SCHEMA_VERSION,
+  shellInvocations,
+  TABLES,
+  trials,
+  worlds,
+} from "../../src/telemetry/tables.ts";
+
+export interface SyntheticArm {
+  readonly arm: string;
+  readonly says?: string;
+  /** Seconds of auto-await; 0: off. */
+  readonly cap: number;
+  readonly habit: "short" | "long";
+  readonly slice: number | null;
+  readonly told: boolean;
+  readonly factors?: Readonly<Record<string, string>>;
+}
+
+export interface Figure {
+  readonly arm: string;
+  readonly against?: string;
+  readonly measure: string;
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface Synthetic {
+  readonly panel?: string;
+  readonly question?: string;
+  readonly arms?: readonly SyntheticArm[];
+  readonly tasks?: number;
+  readonly replicates?: number;
+  /** How many worlds were written; all of them, if nothing is said. */
+  readonly written?: number;
+  readonly finished?: boolean;
+  readonly concurrencyGap?: number;
+  readonly detail?: "trials" | "calls" | "events";
+  /** Names of listed scenarios; null: a population. */
+  readonly scenarios?: readonly string[] | null;
+  readonly hangs?: number;
+  /** Longest command but for those that hang, in seconds. */
+  readonly longest?: number;
+  readonly command?: string;
+  readonly hypotheses?: readonly object[];
+  readonly published?: readonly Figure[];
+  readonly caveats?: readonly string[];
+  readonly exhibits?: readonly string[];
+  readonly crossed?: boolean;
+  readonly declaredFactors?: readonly string[];
+  readonly rewards?: "whole" | "shares" | "none";
+  readonly schemaVersion?: number;
+}
+
+export const THREE_ARMS: readonly SyntheticArm[] = [
+  { arm: "control", says: "auto-await off, no budget told", cap: 0, habit: "short", slice: null, told: false },
+  {
+    arm: "treatment",
+    says: "240 s of auto-await, no budget told, no slice",
+    cap: 240,
+    habit: "long",
+    slice: null,
+    told: false,
+  },
+  {
+    arm: "budgeted",
+    says: "240 s of auto-await, waits in slices, both within the budget",
+    cap: 240,
+    habit: "long",
+    slice: 240,
+    told: true,
+  },
+];
+
+export const HYPOTHESES = [
+  { measure: "outer_timeout", arm: "budgeted", against: "treatment", expect: "lower" },
+  { measure: "outer_timeout", arm: "treatment", against: "control", expect: "higher" },
+  { measure: "duration_seconds", arm: "budgeted", against: "treatment", expect: "lower" },
+] as const;
+
+const PUBLISHED: readonly Figure[] = [
+  { arm: "control", measure: "calls_returned_running", low: 60, high: 60 },
+  { arm: "treatment", measure: "time_at_return_seconds", low: 240, high: 240 },
+  { arm: "treatment", measure: "outer_timeouts", low: 4.5, high: 4.5 },
+  { arm: "treatment", against: "control", measure: "duration_seconds", low: 0.28, high: 0.31 },
+];
+
+const SEED = 11;
+const LIMIT = 5_400;
+const RESERVE = 600;
+const STEP = 12;
+
+/** All arms that a crossed panel of four factors has. */
+export function crossedArms(): readonly SyntheticArm[] {
+  return [10, 30, 60, 240].flatMap((cap) =>
+    (["short", "long"] as const).flatMap((habit) =>
+      [null, 240].flatMap((slice) =>
+        [false, true].map((told) => ({
+          arm: `cap-${cap}.habit-${habit}.slice-${slice ?? "none"}.budget-${told ? "told" : "untold"}`,
+          cap,
+          habit,
+          slice,
+          told,
+          factors: { cap: String(cap), habit, slice: String(slice ?? "none"), budget: told ? "told" : "untold" },
+        })),
+      ),
+    ),
+  );
+}
+
+export async function writeSynthetic(path: string, options: Synthetic = {}): Promise<void> {
+  const {
+    panel = "synthetic",
+    question = "What do auto-await and hour-long waits cost, and what do slices and a reserve repair?",
+    arms: panelArms = THREE_ARMS,
+    replicates = 10,
+    written = replicates,
+    finished = true,
+    concurrencyGap = 0.01,
+    detail = "calls",
+    scenarios = null,
+    command = "pytest -q",
+    hypotheses = HYPOTHESES,
+    published: figures = PUBLISHED,
+    caveats = ["The figures come from a few lines of arithmetic."],
+    exhibits = ["hung-test-run"],
+    crossed = false,
+    declaredFactors = ["cap", "habit", "slice", "budget"],
+    rewards = "whole",
+    schemaVersion = SCHEMA_VERSION,
+  } = options;
+  const tasks = scenarios?.length ?? options.tasks ?? 20;
+  const names = scenarios ?? Array.from({ length: tasks }, (_, task) => `task/${String(task + 1).padStart(3, "0")}`);
+  const dictionaries: Dictionaries = {
+    experiment: ["synthetic"],
+    arm: panelArms.map(({ arm }) => arm),
+    scenario: [...new Set([...names, ...exhibits])],
+    command: [command],
+  };
+  const store = await openStore(path, TABLES, dictionaries, { existing: "replace" });
+  const open = <C extends Columns>(table: Table<C>) => openBatch(table, dictionaries);
+
+  const experiment = open(experiments);
+  push(experiment, {
+    experiment_id: "synthetic",
+    schema_version: schemaVersion,
+    panel,
+    question,
+    input_digest: "5d41402abc4b2a76b9719d911017c592aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    inputs: JSON.stringify([{ path: "panels/synthetic.yaml", sha256: "ab".repeat(32) }]),
+    seed: SEED,
+    replicates,
+    concurrency_per_arm: 8,
+    cut_grace_seconds: 10_000,
+    detail,
+    population: scenarios === null,
+    tasks,
+    declared_factors: JSON.stringify(declaredFactors),
+    crossed,
+    hypotheses: JSON.stringify(hypotheses),
+    caveats: JSON.stringify(caveats),
+    overrides: "[]",
+    versions: JSON.stringify({ yieldpoint: "0.1.0", node: "20.20.2" }),
+    git: "null",
+    host: JSON.stringify({ platform: "linux", cores: 2 }),
+    command: "yieldpoint run panels/synthetic.yaml",
+    started_at: "2026-11-30T12:00:00.000Z",
+    finished_at: finished ? "2026-11-30T12:00:05.000Z" : null,
+  });
+  const armRows = open(arms);
+  for (const [index, { arm, says = `the arm ${arm}`, cap, habit, slice, told, factors }] of panelArms.entries()) {
+    push(armRows, {
+      position: index + 1,
+      arm,
+      says,
+      policy: cap === 0 ? "control" : "shipped",
+      profile: habit,
+      budget: told ? "told" : "untold",
+      settings: JSON.stringify({
+        foreground_idle_yield_seconds: 10,
+        foreground_auto_await_max_seconds: cap,
+        process_wait_slice_seconds: slice ?? "none",
+        finalization_reserve_seconds: RESERVE,
+      }),
+      habits: JSON.stringify({ profile: habit, step: 12_000 }),
+      factors: JSON.stringify(
+        factors ?? { cap: String(cap), habit, slice: String(slice ?? "none"), budget: told ? "told" : "untold" },
+      ),
+    });
+  }
+  const publishedRows = open(published);
+  for (const { arm, against = null, measure, low, high } of figures) {
+    push(publishedRows, { arm, against, measure, low, high, source: "a note" });
+  }
+  await store.appendWorlds([experiment, armRows, publishedRows, exhibitRows()] as readonly Batch[]);
+
+  let trial = 0;
+  for (let replicate = 1; replicate <= written; replicate += 1) {
+    const [trialRows, calls, waits] = [open(trials), open(shellInvocations), open(processWaits)];
+    for (const arm of panelArms) {
+      for (const [task, scenario] of names.entries()) {
+        trial += 1;
+        const walked = walk(arm, task, replicate, options);
+        const pair = (replicate - 1) * tasks + task + 1;
+        push(trialRows, {
+          ...trialRow(walked, arm),
+          trial_id: trial,
+          experiment_id: "synthetic",
+          arm: arm.arm,
+          scenario,
+          replicate,
+          pair_key: pair,
+          ...graded(walked, task),
+        });
+        if (detail === "trials") continue;
+        for (const call of walked.calls) push(calls, { ...call, trial_id: trial, command });
+        for (const wait of walked.waits) push(waits, { ...wait, trial_id: trial });
+      }
+    }
+    const parts = [trialRows, calls, waits] as readonly Batch[];
+    const digest = parts.reduce<Digest>((sum, batch) => addDigests(sum, digestOf(batch)), noRows);
+    const world = open(worlds);
+    push(world, {
+      replicate,
+      digest: hex16(digest),
+      rows: digest.rows,
+      delivered_events: 10_000,
+      ended_seconds: 6_000_000,
+      first_queue_empty_seconds: 4_000_000,
+      mean_concurrency: JSON.stringify(
+        Object.fromEntries(panelArms.map(({ arm }, index) => [arm, 8 - (index === 0 ? 0 : 8 * concurrencyGap)])),
+      ),
+      concurrency_gap: concurrencyGap,
+      occupancy: JSON.stringify(
+        Object.fromEntries(
+          panelArms.map(({ arm }, index) => [
+            arm,
+            [
+              [0, 8],
+              [4_000 + 90 * index, 5],
+              [5_000 + 40 * index, 2],
+              [6_000, 0],
+            ],
+          ]),
+        ),
+      ),
+    });
+    await store.appendWorlds([...parts, world as Batch]);
+  }
+  await store.close();
+
+  function graded({ cut }: Walked, task: number): object {
+    const reward = rewards === "none" ? null : cut ? 0 : rewards === "shares" ? [0.5, 0.75, 1][task % 3]! : 1;
+    return { reward, tests_passed: cut ? 0 : 4, tests_total: 4 };
+  }
+
+  function exhibitRows() {
+    const rows = open(events);
+    for (const exhibit of exhibits) {
+      for (const arm of panelArms) {
+        const line = { trial_id: null, exhibit, arm: arm.arm, seed: SEED, replicate: 1 };
+        for (const [index, event] of exhibitEvents(arm, command).entries())
+          push(rows, { ...line, event_index: index, ...event });
+      }
+    }
+    return rows;
+  }
+}
+
+/** One value for each column of a table, by name. */
+function push<C extends Columns>(batch: Batch<C>, row: Readonly<Record<string, unknown>>): void {
+  for (const [name, writer] of Object.entries(batch.columns)) {
+    if (!(name in row)) throw new Error(`${batch.table.name}.${name} is not given`);
+    (writer as { push(value: unknown): void }).push(row[name]);
+  }
+}
+
+interface Walked {
+  readonly kind: "quick" | "long_finite" | "hanging";
+  readonly duration: number;
+  readonly cut: boolean;
+  readonly calls: readonly object[];
+  readonly waits: readonly { readonly low_information: boolean }[];
+  readonly ledger: Readonly<Record<"model" | "initial" | "auto" | "wait", number>>;
+  readonly returned: number;
+  readonly longest: number;
+  readonly unfinished: number;
+  readonly inReserve: number;
+  readonly stopped: number;
+}
+
+/** One trial, in whole milliseconds. */
+function walk(
+  arm: SyntheticArm,
+  task: number,
+  replicate: number,
+  { hangs = 0.02, longest: atMost = 900 }: Synthetic,
+): Walked {
+  const luck = (...parts: readonly (string | number)[]) =>
+    keyed.uniform(
+      parts.reduce(
+        (key, part) => keyed.within(key, part),
+        keyed.within(keyed.within(keyed.seeded(SEED), replicate), task),
+      ),
+    );
+  const commands = 4 + Math.floor(luck("commands") * 16);
+  const think = Math.round((900_000 * Math.exp(0.5 * normalQuantile(luck("thinking")))) / (commands + 1));
+  const limit = LIMIT * 1_000;
+  const reserve = limit - RESERVE * 1_000;
+  const ledger = { model: 0, initial: 0, auto: 0, wait: 0 };
+  const calls: object[] = [];
+  const waits: { low_information: boolean }[] = [];
+  let [now, cut, call, returned, longest, unfinished, inReserve, stopped] = [0, false, 0, 0, 0, 0, 0, 0];
+  let kind: Walked["kind"] = "quick";
+
+  const spend = (part: keyof typeof ledger, length: number): number => {
+    const spent = Math.min(length, limit - now);
+    if ((part === "auto" || part === "wait") && now + spent > reserve)
+      inReserve += now + spent - Math.max(now, reserve);
+    ledger[part] += spent;
+    now += spent;
+    if (now >= limit) cut = true;
+    return spent;
+  };
+
+  spend("model", think);
+  for (let index = 0; index < commands && !cut; index += 1) {
+    const hanging = luck("hangs", index) < hangs;
+    const length = hanging
+      ? Number.POSITIVE_INFINITY
+      : Math.round(Math.min(atMost, Math.exp(-0.1 + 2.2 * normalQuantile(luck("length", index)))) * 1_000);
+    const sort = hanging ? "hanging" : length >= 10_000 ? "long_finite" : "quick";
+    if (sort === "hanging" || (sort === "long_finite" && kind === "quick")) kind = sort;
+
+    const called = now;
+    call += 1;
+    spend("initial", Math.min(length, 10_000));
+    const boundary = now;
+    if (!cut && length > 10_000) {
+      const cap = Math.max(arm.cap * 1_000 - 10_000, 0);
+      spend("auto", Math.min(length - 10_000, cap, arm.told ? Math.max(reserve - now, 0) : cap));
+    }
+    const held = now - called;
+    const running = !cut && length > held;
+    longest = Math.max(longest, held);
+    if (running) returned += 1;
+    if (hanging) unfinished += held;
+    calls.push({
+      call_index: call,
+      process_id: index + 1,
+      kind: sort,
+      background: false,
+      called_seconds: called,
+      returned_seconds: cut ? null : now,
+      foreground_initial_yield_seconds: length > 10_000 ? 10_000 : null,
+      initial_yield_reason: length > 10_000 ? "idle" : null,
+      configured_auto_await_cap_seconds: arm.cap * 1_000,
+      effective_auto_await_cap_seconds: arm.cap * 1_000,
+      foreground_auto_await_elapsed_seconds: length > 10_000 ? now - boundary : null,
+      auto_await_outcome: cut ? null : running ? (arm.cap === 0 ? "disabled" : "cap_reached") : "process_finished",
+      auto_await_clamp_reasons: [],
+      hard_timeout_seconds: null,
+      hard_timeout_clamp_reasons: null,
+      remaining_run_seconds_before: arm.told ? limit - called : null,
+      remaining_run_seconds_after: arm.told && !cut ? limit - now : null,
+      returned_running: running,
+      time_to_first_control_seconds: cut ? null : held,
+      exit_code: running || cut ? null : 0,
+      signal: null,
+      status: cut ? "cut_off" : running ? "running" : "completed",
+    });
+    if (running) spend("model", STEP * 1_000);
+    for (let wait = 1; running && !cut && now - called < length; wait += 1) {
+      const quiet = wait - 1;
+      const tired = arm.habit === "short" ? quiet >= 2 : quiet >= 4 || (quiet >= 1 && now - called > 1_200_000);
+      if (tired || (arm.told && now >= reserve)) {
+        stopped += 1;
+        break;
+      }
+      const asked = arm.habit === "short" ? 120 : luck("asks", index, wait) < (wait === 1 ? 0.6 : 0.9) ? 3_600 : 240;
+      const granted = Math.min(
+        asked * 1_000,
+        (arm.slice ?? asked) * 1_000,
+        arm.told ? Math.max(reserve - now, 0) : limit,
+      );
+      const begun = now;
+      call += 1;
+      const actual = spend("wait", Math.min(granted, length - (now - called)));
+      longest = Math.max(longest, actual);
+      if (hanging) unfinished += actual;
+      const stillRuns = !cut && now - called < length;
+      waits.push({
+        call_index: call,
+        process_id: index + 1,
+        action: "wait",
+        called_seconds: begun,
+        returned_seconds: cut ? null : now,
+        requested_wait_seconds: asked * 1_000,
+        effective_wait_seconds: granted,
+        actual_wait_seconds: actual,
+        wait_clamped: granted < asked * 1_000,
+        wait_clamp_reasons: granted < asked * 1_000 ? ["process_wait_slice"] : [],
+        wait_raised: false,
+        wait_defaulted: false,
+        process_status_after_wait: cut ? "cut_off" : stillRuns ? "running" : "completed",
+        remaining_run_seconds_before: arm.told ? limit - begun : null,
+        remaining_run_seconds_after: arm.told && !cut ? limit - now : null,
+        low_information: stillRuns,
+        guided: false,
+      } as { low_information: boolean });
+      if (stillRuns) spend("model", STEP * 1_000);
+    }
+    if (!cut) spend("model", think);
+  }
+  return { kind, duration: now, cut, calls, waits, ledger, returned, longest, unfinished, inReserve, stopped };
+}
+
+function trialRow(walked: Walked, arm: SyntheticArm): object {
+  const { ledger, duration, cut, waits, calls } = walked;
+  const began = 0;
+  return {
+    kind: walked.kind,
+    started_seconds: began,
+    ended_seconds: began + duration,
+    duration_seconds: duration,
+    outcome: cut ? "outer_timeout" : "submitted",
+    outer_timeout: cut,
+    finalized: !cut,
+    committed: !cut,
+    tool_calls: calls.length + waits.length,
+    provider_calls: calls.length + waits.length + (cut ? 0 : 2),
+    total_foreground_auto_await_seconds: ledger.auto,
+    auto_await_cap_crossings: 0,
+    budget_clamped_auto_await_count: 0,
+    total_process_wait_seconds: ledger.wait,
+    budget_clamped_process_wait_count: 0,
+    wait_slice_count: 0,
+    time_entered_finalization_reserve: null,
+    model_seconds: ledger.model,
+    initial_hold_seconds: ledger.initial,
+    auto_await_seconds: ledger.auto,
+    hard_hold_seconds: 0,
+    process_wait_seconds: ledger.wait,
+    other_tool_seconds: 0,
+    calls_returned_running: walked.returned,
+    wait_actions: waits.length,
+    uses_process_tool: waits.length > 0,
+    low_information_waits: waits.filter(({ low_information }) => low_information).length,
+    longest_control_gap_seconds: walked.longest,
+    held_on_unfinished_seconds: walked.unfinished,
+    held_in_reserve_seconds: walked.inReserve,
+    initial_held_in_reserve_seconds: 0,
+    hard_held_in_reserve_seconds: 0,
+    reserve_used_seconds: Math.max(duration - (LIMIT - RESERVE) * 1_000, 0),
+    first_budget_signal_seconds: arm.told && waits.length > 0 ? 1_000 : null,
+    processes_stopped: walked.stopped,
+    processes_left_running: cut ? 1 : 0,
+    realised_concurrency: 7.5,
+  };
+}
+
+interface ExhibitEvent {
+  readonly at_seconds: number;
+  readonly event: string;
+  readonly call_index: number | null;
+  readonly process_id: number | null;
+  readonly until_seconds: number | null;
+  readonly journal: string | null;
+}
+
+/** A test run that hangs after 300 s of work; what is left to do takes 1,500 s. */
+function exhibitEvents(arm: SyntheticArm, command: string): readonly ExhibitEvent[] {
+  const list: ExhibitEvent[] = [];
+  let now = 300;
+  let call = 1;
+  const add = (event: string, journal: string | null, until: number | null = null) =>
+    list.push({
+      at_seconds: now * 1_000,
+      event,
+      call_index: call,
+      process_id: 1,
+      until_seconds: until === null ? null : until * 1_000,
+      journal,
+    });
+  list.push({
+    at_seconds: 0,
+    event: "trial_began",
+    call_index: null,
+    process_id: null,
+    until_seconds: null,
+    journal: null,
+  });
+  add("exec_called", `exec     process-1  ${command}`);
+  now += 10;
+  if (arm.cap > 10) {
+    add("auto_await_granted", `held     process-1  until ${300 + arm.cap}.000`, 300 + arm.cap);
+    now = 300 + arm.cap;
+  }
+  add("control_returned", "control  process-1  running");
+  for (let wait = 1; wait <= (arm.habit === "short" ? 2 : arm.slice === null ? 1 : 4); wait += 1) {
+    now += STEP;
+    call += 1;
+    const asked = arm.habit === "short" ? 120 : 3_600;
+    const until = now + Math.min(asked, arm.slice ?? asked);
+    add("process_called", `wait     process-1  ${asked} s asked`);
+    add("wait_granted", `held     process-1  until ${until}.000`, until);
+    now = until;
+    add("control_returned", "control  process-1  running");
+  }
+  now += STEP;
+  call += 1;
+  add("process_called", null);
+  add("control_returned", "stopped  process-1");
+  now += 1_500;
+  if (now > LIMIT) {
+    now = LIMIT;
+    list.push({
+      at_seconds: now * 1_000,
+      event: "cut_off",
+      call_index: null,
+      process_id: null,
+      until_seconds: null,
+      journal: "cut off",
+    });
+  } else {
+    list.push({
+      at_seconds: now * 1_000,
+      event: "submitted",
+      call_index: null,
+      process_id: null,
+      until_seconds: null,
+      journal: "finished",
+    });
+  }
+  return list;
+}

@@ -1,0 +1,65 @@
+/** A trial's rows as objects, to be compared whole. */
+import type { Grade } from "../src/agent/grading.ts";
+import { foldTrial, openInvocations, openTrials, openWaits } from "../src/telemetry/rows.ts";
+import { type Batch, type Cells, type Columns, isValid, type RowOf, type Table } from "../src/telemetry/table.ts";
+import type { processWaits, shellInvocations, trials } from "../src/telemetry/tables.ts";
+import type { EndedTrial } from "../src/world/simulated.ts";
+
+export interface Rows {
+  readonly trial: RowOf<typeof trials>;
+  readonly invocations: readonly RowOf<typeof shellInvocations>[];
+  readonly waits: readonly RowOf<typeof processWaits>[];
+}
+
+export function rowsOf({ events, startedAt, endedAt, concurrency }: EndedTrial, grade: Grade | null = null): Rows {
+  const commands = events.flatMap((event) => (event.event === "exec_called" ? [event.command.line] : []));
+  const dictionaries = { experiment: ["it"], arm: ["arm"], scenario: ["scenario"], command: [...new Set(commands)] };
+  const into = openTrials(dictionaries);
+  const calls = { invocations: openInvocations(dictionaries), waits: openWaits(dictionaries) };
+  const facts = {
+    trialId: 1,
+    experimentId: "it",
+    arm: "arm",
+    scenario: "scenario",
+    kind: "quick",
+    replicate: 1,
+    pairKey: 1,
+    startedAt,
+    endedAt,
+    concurrency,
+    grade,
+  } as const;
+  foldTrial(events, facts, into, calls);
+  return { trial: rows(into)[0]!, invocations: rows(calls.invocations), waits: rows(calls.waits) };
+}
+
+/** Whatever was pushed into a batch. Sealed first, so that a column that was forgotten is a failure. */
+export function rows<C extends Columns>(batch: Batch<C>): RowOf<Table<C>>[] {
+  batch.seal();
+  const names = Object.keys(batch.table.columns);
+  return Array.from(
+    { length: batch.rows },
+    (_, row) => Object.fromEntries(names.map((name, at) => [name, cell(batch.cells[at]!, row)])) as RowOf<Table<C>>,
+  );
+}
+
+function cell(cells: Cells, row: number): unknown {
+  if (!isValid(cells, row)) return null;
+  switch (cells.kind) {
+    case "whole":
+    case "real":
+    case "text":
+      return cells.values[row]!;
+    case "flag":
+      return cells.values[row] === 1;
+    case "big":
+    case "seconds": {
+      const long = cells.values[2 * row + 1]! * 2 ** 32 + (cells.values[2 * row]! >>> 0);
+      return cells.kind === "seconds" ? long / 1_000 : long;
+    }
+    case "oneOf":
+      return cells.words.stored[cells.values[row]!]!;
+    case "listOf":
+      return cells.lists[cells.values[row]!]!.map((code) => cells.words.stored[code]!);
+  }
+}
