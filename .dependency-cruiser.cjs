@@ -9,6 +9,7 @@ const rooms = {
   telemetry: ["agent", "policy", "random"],
   stats: ["random"],
   report: ["telemetry", "stats", "random"],
+  serve: ["telemetry", "scenario", "world", "agent", "policy", "random"],
 };
 const place = (room) => (room === "random" ? "^src/random\\.ts$" : `^src/${room}/`);
 

@@ -12,7 +12,7 @@ import {
   Shell,
   type WaitResult,
 } from "../src/agent/shell.ts";
-import { trial } from "../src/agent/trial.ts";
+import { type TrialSpec, trial } from "../src/agent/trial.ts";
 import { reserveBegins, runBudget, type ToldBudget } from "../src/policy/budget.ts";
 import { settingsOf, type WrittenSettings } from "../src/policy/settings.ts";
 import { after, beginning, type Instant, moment, seconds } from "../src/policy/time.ts";
@@ -46,7 +46,7 @@ export const patient: Profile = {
   inTheReserve: "stop_and_go_on",
 };
 
-export function told(spec: Pick<RunSpec, "told" | "reserve">): ToldBudget | null {
+function told(spec: Pick<RunSpec, "told" | "reserve">): ToldBudget | null {
   if (spec.told === undefined) return null;
   return {
     runBudget: seconds(spec.told),
@@ -60,23 +60,16 @@ export type Candidate = Omit<Entrant, "ended">;
 /** The trial that a spec describes. It may enter any number of worlds. */
 export function candidate(spec: RunSpec): Candidate {
   const outerLimit = seconds(spec.outerLimit ?? 5_400);
-  return {
+  const whole: TrialSpec = {
+    plan: spec.plan,
+    profile: { ...patient, ...spec.profile },
+    settings: settingsOf(spec.settings ?? {}),
+    told: told(spec),
     outerLimit,
-    cancels: cancelsOf(spec),
-    begin: (record) =>
-      trial(
-        {
-          plan: spec.plan,
-          profile: { ...patient, ...spec.profile },
-          settings: settingsOf(spec.settings ?? {}),
-          told: told(spec),
-          outerLimit,
-          luck: keyed,
-          key: keyed.seeded(1),
-        },
-        record,
-      ),
+    luck: keyed,
+    key: keyed.seeded(1),
   };
+  return { outerLimit, cancels: cancelsOf(spec), begin: (record) => trial(whole, record) };
 }
 
 /** One trial in a simulated world of its own. */
@@ -168,11 +161,11 @@ export interface SessionSpec extends Omit<RunSpec, "plan" | "profile"> {
 /** A trial whose calls a test makes itself: `work` in place of a plan. It has submitted once that is done. */
 export function session(spec: SessionSpec, work: (hands: Hands) => Agent<void>): Candidate {
   const outerLimit = seconds(spec.outerLimit ?? 5_400);
+  const settings = settingsOf(spec.settings ?? {});
   return {
     outerLimit,
     cancels: cancelsOf(spec),
     *begin(record) {
-      const settings = settingsOf(spec.settings ?? {});
       const saying = told(spec);
       const budget = saying === null ? null : runBudget(saying, settings);
       const harness = runBudget({ runBudget: outerLimit }, settings);

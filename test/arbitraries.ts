@@ -6,13 +6,7 @@ import fc from "fast-check";
 import { MARKS, type Signal } from "../src/agent/effects.ts";
 import { IN_THE_RESERVE, type Lengths, type Profile, type StopRule } from "../src/agent/model.ts";
 import type { Plan, Step } from "../src/agent/plan.ts";
-import {
-  LONGEST_SECONDS,
-  type Setting,
-  settingKeys,
-  settingsTable,
-  type WrittenSettings,
-} from "../src/policy/settings.ts";
+import { type Setting, settingKeys, settingsTable, type WrittenSettings } from "../src/policy/settings.ts";
 import { seconds } from "../src/policy/time.ts";
 import { type Output, type Phase, type ScriptedCommand, type ScriptSpec, scripted } from "../src/world/script.ts";
 import type { RunSpec, SessionSpec } from "./aRun.ts";
@@ -30,7 +24,12 @@ const bound = (least: number, most: number): fc.Arbitrary<number | "none"> => {
   return fc.oneof(fc.constant("none" as const), fc.constantFrom(...telling), length(least, most));
 };
 
+/** The same, but mostly none: a bound that hides all others. */
+const rareBound = (least: number, most: number): fc.Arbitrary<number | "none"> =>
+  fc.oneof({ weight: 5, arbitrary: fc.constant("none" as const) }, { weight: 1, arbitrary: bound(least, most) });
+
 const on = fc.boolean();
+const sometimes = fc.constantFrom(false, false, false, true);
 const word = <const Word extends string>(...words: readonly Word[]) => fc.constantFrom(...words);
 
 /** Settings that a policy file could state, with lengths of the order of a trial's. */
@@ -44,8 +43,8 @@ export const someSettings: fc.Arbitrary<WrittenSettings> = fc
       foreground_auto_await_extends_on_output: on,
       foreground_auto_await_absolute_max_seconds: bound(0, 600),
       foreground_at_cap: word("yield", "kill"),
-      max_hold_seconds: bound(1, 200),
-      hard_timeout_default_seconds: bound(1, 60),
+      max_hold_seconds: rareBound(1, 200),
+      hard_timeout_default_seconds: rareBound(1, 60),
       hard_timeout_max_seconds: bound(60, 200),
       hard_timeout_out_of_range: word("refuse", "clamp"),
       hard_timeout_budget_aware: on,
@@ -98,7 +97,7 @@ function without<T extends object, K extends keyof T>(whole: T, key: K): Omit<T,
 }
 
 /** Any one value that may be written for a setting. */
-export function someValue(setting: Setting): fc.Arbitrary<unknown> {
+function someValue(setting: Setting): fc.Arbitrary<unknown> {
   const lengths = ([low, high]: readonly [number, number]) =>
     fc.oneof(fc.constantFrom(low, high), length(low, Math.min(high, 1e6)));
   switch (setting.kind) {
@@ -126,9 +125,6 @@ export const anySettings: fc.Arbitrary<WrittenSettings> = fc.record(
   { requiredKeys: [] },
 );
 
-/** No shorter than anything here can be told, and no longer. */
-export const someMoment = length(0, LONGEST_SECONDS);
-
 const utf8 = new TextEncoder();
 
 /** What a command prints at once: words, characters of several bytes, or bytes that are no text at all. */
@@ -146,7 +142,7 @@ export const someText: fc.Arbitrary<Uint8Array> = fc
   )
   .map((text) => utf8.encode(text));
 
-export const someOutput = (bytes: fc.Arbitrary<Uint8Array> = someBytes): fc.Arbitrary<Output> =>
+const someOutput = (bytes: fc.Arbitrary<Uint8Array> = someBytes): fc.Arbitrary<Output> =>
   fc.oneof(
     fc.constant<Output>({ output: "none" }),
     fc.record({
@@ -162,9 +158,9 @@ export const someOutput = (bytes: fc.Arbitrary<Uint8Array> = someBytes): fc.Arbi
   );
 
 /** How long a phase lasts: under, at and over the usual boundaries. */
-const someLength = fc.oneof(fc.constantFrom(0, 2, 10, 20, 30, 60, 240), length(0, 12), length(0, 300));
+const someLength = fc.oneof(fc.constantFrom(0, 2, 10, 20, 30, 60, 240), length(0, 12), length(0, 300), length(0, 600));
 
-export const somePhase = (bytes?: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Phase> =>
+const somePhase = (bytes?: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Phase> =>
   fc.oneof(
     {
       weight: 3,
@@ -174,7 +170,7 @@ export const somePhase = (bytes?: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Phase>
         output: someOutput(bytes),
       }),
     },
-    { weight: 1, arbitrary: fc.record({ phase: fc.constant("hang" as const), output: someOutput(bytes) }) },
+    { weight: 2, arbitrary: fc.record({ phase: fc.constant("hang" as const), output: someOutput(bytes) }) },
   );
 
 export const somePhases = (bytes?: fc.Arbitrary<Uint8Array>): fc.Arbitrary<readonly Phase[]> =>
@@ -189,7 +185,7 @@ const someExit = fc.constantFrom<{ code: number | null; signal: Signal | null }>
 /** How long after TERM it ends: at once, late, too late, never. */
 const someOnTerm = fc.constantFrom(0, 1, 2, 5, null).map((after) => (after === null ? null : seconds(after)));
 
-export const someScript = (bytes?: fc.Arbitrary<Uint8Array>): fc.Arbitrary<ScriptSpec> =>
+const someScript = (bytes?: fc.Arbitrary<Uint8Array>): fc.Arbitrary<ScriptSpec> =>
   fc.record({
     line: fc.constantFrom("pytest -q", "make", "npm test"),
     phases: somePhases(bytes),
@@ -211,7 +207,7 @@ export const someQuickCommand = (within: number): fc.Arbitrary<ScriptedCommand> 
     .map(({ length, output, exit }) => scripted({ line: "ls", phases: [{ phase: "run", length, output }], exit }));
 
 const someTimeout = fc.oneof(
-  { weight: 4, arbitrary: fc.constant(null) },
+  { weight: 12, arbitrary: fc.constant(null) },
   { weight: 1, arbitrary: fc.constantFrom(-1, 0, 1, 10, 30, 60, 240) },
   { weight: 1, arbitrary: length(1, 400) },
 );
@@ -220,12 +216,12 @@ const step = (name: string, commands: fc.Arbitrary<ScriptedCommand>): fc.Arbitra
   fc.oneof(
     fc.record({ step: fc.constant("think" as const), length: length(0, 200).map(seconds) }),
     {
-      weight: 3,
+      weight: 5,
       arbitrary: fc.record({
         step: fc.constant("run" as const),
         id: fc.constant(name),
         command: commands,
-        background: on,
+        background: sometimes,
         timeout: someTimeout.map((timeout) => (timeout === null ? null : seconds(timeout))),
         thenStep: on,
       }),
@@ -242,7 +238,7 @@ const step = (name: string, commands: fc.Arbitrary<ScriptedCommand>): fc.Arbitra
 export const somePlan = (commands: fc.Arbitrary<ScriptedCommand> = someCommand()): fc.Arbitrary<Plan> =>
   fc
     .tuple(
-      fc.tuple(...[0, 1, 2, 3, 4, 5].map((at) => fc.option(step(`step-${at}`, commands), { freq: 2 }))),
+      fc.tuple(...[0, 1, 2, 3, 4, 5].map((at) => fc.option(step(`step-${at}`, commands), { freq: 3 }))),
       fc.option(fc.constant<Step>({ step: "submit" }), { freq: 6 }),
     )
     .map(([steps, last]) => [...steps, last].filter((one) => one !== null));
@@ -332,7 +328,7 @@ export type Move =
 
 const someProcess = fc.integer({ min: 1, max: 3 });
 
-export const someMoves = (bytes?: fc.Arbitrary<Uint8Array>): fc.Arbitrary<readonly Move[]> =>
+const someMoves = (bytes?: fc.Arbitrary<Uint8Array>): fc.Arbitrary<readonly Move[]> =>
   fc.array(
     fc.oneof(
       {
@@ -340,7 +336,7 @@ export const someMoves = (bytes?: fc.Arbitrary<Uint8Array>): fc.Arbitrary<readon
         arbitrary: fc.record({
           move: fc.constant("exec" as const),
           command: someCommand(bytes),
-          background: on,
+          background: sometimes,
           timeout: someTimeout,
         }),
       },

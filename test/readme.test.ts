@@ -3,15 +3,19 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { expected, settingKeys, settingsTable } from "../src/policy/settings.ts";
+import { loadPanel } from "../src/scenario/load.ts";
+import { type ArmFigures, figuresOf } from "./experiment/figures.ts";
 import { root, writing, yieldpoint } from "./program.ts";
 
 const path = join(root, "README.md");
 const shown = /<!-- run: (.+) -->\n```\n([\s\S]*?)```/g;
+const figures = /<!-- figures -->\n([\s\S]*?)<!-- \/figures -->/;
 const settings = /<!-- settings -->\n([\s\S]*?)<!-- \/settings -->/;
 
 if (writing) {
   const text = readFileSync(path, "utf8")
     .replace(shown, (_, command: string) => `<!-- run: ${command} -->\n\`\`\`\n${said(command)}\`\`\``)
+    .replace(figures, () => `<!-- figures -->\n${figuresInWords()}<!-- /figures -->`)
     .replace(settings, () => `<!-- settings -->\n${settingsInWords()}<!-- /settings -->`);
   writeFileSync(path, text);
 }
@@ -28,6 +32,10 @@ describe("the README", () => {
   test.each(commands.map(([, command, output]) => [command!, output!]))("shows what `%s` prints", (command, output) => {
     expect(output).toBe(said(command));
   });
+
+  test("quotes the figures that the headline panel gives", () => {
+    expect(readme.match(figures)?.[1]).toBe(figuresInWords());
+  }, 60_000);
 
   test("lists the settings as the table has them", () => {
     expect(readme.match(settings)?.[1]).toBe(settingsInWords());
@@ -50,6 +58,23 @@ function said(command: string): string {
   expect(stderr).toBe("");
   expect(code).toBe(0);
   return stdout;
+}
+
+/** What was published for the runtime that an arm stands for; nothing was for the budgeted one. */
+function figuresInWords(): string {
+  const { control, treatment, budgeted } = figuresOf(loadPanel("deepswe-headline")) as Record<string, ArmFigures>;
+  const row = (says: string, published: string, figure: (arm: ArmFigures) => string) =>
+    `| ${says} | ${published} | ${[control!, treatment!, budgeted!].map(figure).join(" | ")} |\n`;
+  const change = ({ duration }: ArmFigures) => `${((duration / control!.duration - 1) * 100).toFixed(0)} %`;
+  return [
+    "| per world of 113 trials | published | control | treatment | budgeted |\n| --- | --- | --- | --- | --- |\n",
+    row("commands handed back running", "437 · 29, 33", ({ returnedRunning }) => returnedRunning.toFixed(0)),
+    row("median time at return (s)", "10.05 · 240.00", ({ medianAtReturn }) => medianAtReturn.toFixed(2)),
+    row("wait and status calls", "490 · 49, 40", ({ waitActions }) => waitActions.toFixed(0)),
+    row("trials using the process tool", "98 · 27, 32", ({ users }) => users.toFixed(0)),
+    row("trials lost to the outer limit", "0 · 9 in two runs", ({ timeouts }) => timeouts.toFixed(1)),
+    row("mean duration against control", "+28 to +31 %", change),
+  ].join("");
 }
 
 function settingsInWords(): string {

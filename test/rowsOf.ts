@@ -13,9 +13,7 @@ export interface Rows {
 
 export function rowsOf({ events, startedAt, endedAt, concurrency }: EndedTrial, grade: Grade | null = null): Rows {
   const commands = events.flatMap((event) => (event.event === "exec_called" ? [event.command.line] : []));
-  const dictionaries = { experiment: ["it"], arm: ["arm"], scenario: ["scenario"], command: [...new Set(commands)] };
-  const into = openTrials(dictionaries);
-  const calls = { invocations: openInvocations(dictionaries), waits: openWaits(dictionaries) };
+  const { into, calls } = opened([...new Set(commands)]);
   const facts = {
     trialId: 1,
     experimentId: "it",
@@ -31,6 +29,25 @@ export function rowsOf({ events, startedAt, endedAt, concurrency }: EndedTrial, 
   } as const;
   foldTrial(events, facts, into, calls);
   return { trial: rows(into)[0]!, invocations: rows(calls.invocations), waits: rows(calls.waits) };
+}
+
+const known = new Map<string, ReturnType<typeof open>>();
+
+/** Empty batches for these commands; the same ones again, since opening them costs more than a trial does. */
+function opened(commands: readonly string[]): ReturnType<typeof open> {
+  const key = JSON.stringify(commands);
+  const batches = known.get(key) ?? open(commands);
+  known.set(key, batches);
+  for (const batch of [batches.into, batches.calls.invocations, batches.calls.waits]) batch.clear();
+  return batches;
+}
+
+function open(command: readonly string[]) {
+  const dictionaries = { experiment: ["it"], arm: ["arm"], scenario: ["scenario"], command };
+  return {
+    into: openTrials(dictionaries),
+    calls: { invocations: openInvocations(dictionaries), waits: openWaits(dictionaries) },
+  };
 }
 
 /** Whatever was pushed into a batch. Sealed first, so that a column that was forgotten is a failure. */

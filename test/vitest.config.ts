@@ -1,13 +1,26 @@
 import { defineConfig } from "vitest/config";
 
+/** Tests that the machine's own time or processes decide. They run last, one file at a time, so that nothing hurries them. */
+const realTime = ["test/conformance/real.test.ts", "test/world/children.test.ts", "test/serve/**/*.test.ts"];
+
 export default defineConfig({
   root: new URL("..", import.meta.url).pathname,
   test: {
-    include: ["test/**/*.test.ts"],
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     reporters: ["default", "./test/reporter.ts"],
     globalSetup: ["./test/globalSetup.ts"],
     setupFiles: ["./test/setup.ts"],
     env: { NO_COLOR: "1" },
+    projects: [
+      {
+        extends: true,
+        test: { name: "own time", include: ["test/**/*.test.ts"], exclude: realTime, sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
+        test: { name: "real time", include: realTime, fileParallelism: false, sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });

@@ -29,6 +29,8 @@ ends AS (
   FROM told WHERE event IN ('cut_off', 'submitted', 'gave_up') GROUP BY position, arm
 )
 SELECT s.arm, s.part, s.at_seconds AS from_seconds, s.next_seconds AS to_seconds, e.end_seconds, e.ending,
-  CASE WHEN e.told THEN $limit::DOUBLE - e.reserve_seconds END AS reserve_begins_seconds, $limit::DOUBLE AS outer_limit_seconds
+  CASE WHEN e.told THEN $limit::DOUBLE - e.reserve_seconds END AS reserve_begins_seconds, $limit::DOUBLE AS outer_limit_seconds,
+  coalesce($limit::DOUBLE, e.end_seconds) AS _limit, $limit IS NOT NULL AS _limit_known,
+  coalesce(reserve_begins_seconds, e.end_seconds) AS _reserve, reserve_begins_seconds IS NOT NULL AS _reserve_known
 FROM stretches AS s JOIN ends AS e USING (position, arm)
 ORDER BY s.position, s.at_seconds;

@@ -12,7 +12,7 @@ long AS (
     unnest(range(1, 7)) AS part_index, unnest(parts)::DOUBLE / trials AS seconds
   FROM sums
 )
-SELECT arm, part, seconds, seconds / duration AS share, duration AS duration_seconds, part_index::INTEGER AS part_index
+SELECT arm, part, seconds, seconds / duration AS share, duration AS duration_seconds, part_index::INTEGER AS _part_index
 FROM long AS l
 -- A part that no arm has time in is left out.
 WHERE (SELECT sum(seconds) FROM long AS w WHERE w.part = l.part) > 0

@@ -11,17 +11,24 @@
 
   // A warning is a failure here, but for one that Vega-Lite gives for every chart fitted in width with a step for its height.
   const harmless = /^Dropping "fit-[xy]" because spec has discrete (width|height)\.$/;
-  const refused = (...what) => {
-    if (what.length === 1 && harmless.test(what[0])) return logger;
-    throw new Error(what.join(" "));
+  const collecting = (complaints) => {
+    const quiet = () => logger;
+    const note = (...what) => {
+      if (!harmless.test(what.join(" "))) complaints.push(what.join(" "));
+      return logger;
+    };
+    const logger = { level: quiet, info: quiet, debug: quiet, warn: note, error: note };
+    return logger;
   };
-  const logger = { level: () => logger, info: () => logger, debug: () => logger, warn: refused, error: refused };
 
   const draw = async (place) => {
     const { rows, wide, narrow: small } = charts[place.dataset.chart];
     const live = document.createElement("div");
     live.className = "live";
+    // The place around it is one image with a name; what is inside says nothing more to a screen reader.
+    live.setAttribute("aria-hidden", "true");
     const asked = narrow.matches;
+    const complaints = [];
     try {
       const spec = { ...(asked ? small : wide), data: { values: rows.map((row) => ({ ...row })) } };
       const drawn = await window.vegaEmbed(live, spec, {
@@ -31,9 +38,13 @@
         actions: false,
         config,
         loader,
-        logger,
+        logger: collecting(complaints),
         tooltip: { theme: "page", disableDefaultStyle: true },
       });
+      if (complaints.length > 0) {
+        drawn.finalize();
+        throw new Error(complaints.join("; "));
+      }
       // The window may have changed its width in the meantime.
       if (asked !== narrow.matches) return drawn.finalize();
       place.finalize?.();
@@ -55,7 +66,7 @@
     document.documentElement.dataset.charts = "drawn";
   };
   narrow.addEventListener("change", drawAll);
-  drawAll();
+  void drawAll();
 
   // The section that is being read is marked in the navigation.
   const links = new Map([...document.querySelectorAll("nav a[href^='#']")].map((link) => [link.hash.slice(1), link]));

@@ -55,16 +55,29 @@ export const SIGNALS = [
   "SIGSYS",
   "SIGXCPU",
   "SIGXFSZ",
+  "SIGVTALRM",
+  "SIGPROF",
+  "SIGIO",
+  "SIGPWR",
+  "SIGSTKFLT",
+  "SIGEMT",
 ] as const;
 export type Signal = (typeof SIGNALS)[number];
 
-/** How a process ended, and at whose hand: its own, a limit the policy set, or a stop. */
+/**
+ * How a process ended, and at whose hand: its own, a limit the policy set, or a stop. Nobody's where the runtime that had
+ * started it was killed: what became of it then was not seen.
+ */
 export interface End {
   readonly at: Instant;
-  readonly by: "itself" | "limit" | "stop";
+  readonly by: "itself" | "limit" | "stop" | "nobody";
   /** Null when a signal ended it. */
   readonly code: number | null;
   readonly signal: Signal | null;
+  /** How many processes that it had started lived on, as far as a world can find them; left out if none. */
+  readonly survivors?: number;
+  /** One of them kept the output open, so more may follow; left out if none. */
+  readonly heldOpen?: true;
 }
 
 /** A hold that ends in the absence of output. */

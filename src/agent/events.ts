@@ -121,6 +121,8 @@ export type TrialEvent =
   /** The plan is at its end and nothing was submitted. */
   | { readonly event: "gave_up"; readonly at: Instant }
   | { readonly event: "cut_off"; readonly at: Instant }
+  /** Whoever used the shell has gone. What became of the work, a shell is not told. */
+  | { readonly event: "session_ended"; readonly at: Instant }
   /** What the harness finds once the trial is over: a process whose end nobody saw, or that has not ended (null). */
   | {
       readonly event: "left_behind";
@@ -141,6 +143,7 @@ export const EVENT_NAMES = [
   "submitted",
   "gave_up",
   "cut_off",
+  "session_ended",
   "left_behind",
 ] as const satisfies readonly TrialEvent["event"][];
 

@@ -24,28 +24,29 @@ export function grade(events: readonly TrialEvent[], plan: Plan, grading: Gradin
 }
 
 function creditedTests(events: readonly TrialEvent[], plan: Plan, { credit, tests }: Grading): number {
-  let credited: Instant | null = null;
-  let partial = false;
-  for (const event of events) {
-    if (event.event === "submitted") {
-      credited = event.at;
-      partial = event.partial;
-    } else if (event.event === "committed" && credit !== "submitted") credited ??= event.at;
-    if (credit === "worktree" && (event.event === "cut_off" || event.event === "gave_up")) credited = event.at;
-  }
-  if (namesTests(plan)) return credited === null ? 0 : passing(events, lastCommit(events, credit, credited));
-  const earnedAll = events.some(
-    ({ event }) => event === "submitted" || (credit !== "submitted" && event === "committed"),
-  );
-  return earnedAll && !partial ? tests : 0;
+  const act = creditedAct(events, credit);
+  if (act === null) return 0;
+  if (namesTests(plan)) return passing(events, act.at);
+  return act.whole ? tests : 0;
 }
 
-/** Up to when work counts: the last commit where commits are what is credited. */
-function lastCommit(events: readonly TrialEvent[], credit: Grading["credit"], credited: Instant): Instant {
-  if (credit !== "committed") return credited;
-  let last = credited;
-  for (const { event, at } of events) if (event === "committed" || event === "submitted") last = at;
-  return last;
+interface Act {
+  /** Up to when work counts. */
+  readonly at: Instant;
+  /** Whether it stands for the whole plan: submitted or committed, and nothing given up. */
+  readonly whole: boolean;
+}
+
+/** The last act that is credited; null if there was none. It stands near the end, so the search begins there. */
+function creditedAct(events: readonly TrialEvent[], credit: Grading["credit"]): Act | null {
+  let end: Instant | null = null;
+  for (let index = events.length - 1; index >= 0; index -= 1) {
+    const event = events[index]!;
+    if (event.event === "submitted") return { at: end ?? event.at, whole: !event.partial };
+    if (event.event === "committed" && credit !== "submitted") return { at: end ?? event.at, whole: true };
+    if (credit === "worktree" && (event.event === "cut_off" || event.event === "gave_up")) end = event.at;
+  }
+  return end === null ? null : { at: end, whole: false };
 }
 
 /** How many tests pass at a moment, from the ends that commands had come to by then. */

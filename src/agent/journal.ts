@@ -47,6 +47,8 @@ export function journalLine(event: TrialEvent): string | null {
       return "gave up";
     case "cut_off":
       return "cut off";
+    case "session_ended":
+      return "ended";
     case "left_behind":
       return event.end === null ? line("left", event.process, "still running") : null;
   }

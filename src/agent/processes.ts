@@ -3,7 +3,7 @@
  *
  * The table is the source of truth about unread results; what a model remembers is not.
  */
-import type { Instant } from "../policy/time.ts";
+import { beginning, type Instant } from "../policy/time.ts";
 import type { Command, End, ProcessId } from "./effects.ts";
 
 export const PROCESS_STATUSES = [
@@ -57,6 +57,21 @@ export class Processes {
     return process;
   }
 
+  /** A process of an earlier session: its name stays its own, and nobody saw its end. */
+  adopt(id: ProcessId, command: Command): void {
+    while (this.#all.length < id) this.#all.push(null);
+    const end: End = { at: beginning, by: "nobody", code: null, signal: null };
+    this.#all[id - 1] = {
+      id,
+      command,
+      startedAt: beginning,
+      background: true,
+      end,
+      status: statusAfter(end),
+      cursor: 0,
+    };
+  }
+
   find(id: ProcessId): ManagedProcess | undefined {
     return this.#all[id - 1] ?? undefined;
   }
@@ -71,5 +86,6 @@ export class Processes {
 export function statusAfter(end: End): ProcessStatus {
   if (end.by === "limit") return "timed_out";
   if (end.by === "stop") return "terminated";
+  if (end.by === "nobody") return "lost";
   return end.code === 0 ? "completed" : "failed";
 }

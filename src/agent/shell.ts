@@ -113,6 +113,8 @@ export interface ExecCall {
   readonly background: boolean;
   /** As the caller named it; null if it named none. */
   readonly timeout: Duration | null;
+  /** In place of the settings' own bound, for a client that waits longer or less long than others; left out: theirs. */
+  readonly maxHold?: Duration | null;
 }
 
 export interface ShellContext {
@@ -155,6 +157,7 @@ export class Shell {
   /** Runs a command: in its own call for as long as the policy lets it be held. */
   *exec(asked: ExecCall, now: Instant): Agent<Returned<ExecResult>> {
     const { command, background, timeout: requested } = asked;
+    const settings = this.#settingsUnder(asked.maxHold);
     this.#calls += 1;
     const call = this.#calls;
     const decision = hardTimeout({ requested, background, startedAt: now }, this.#settings, this.#budget);
@@ -173,11 +176,11 @@ export class Shell {
     }) as Passed;
     const process = this.#processes.add(id, command, started.at, background);
     if (timeout !== null) yield this.#limit(process, timeout);
-    const first = (yield this.#firstHold(process, background, timeout, now)) as Held;
+    const first = (yield this.#firstHold(process, background, timeout, now, settings)) as Held;
     const outlived = first.end === null && first.why !== cancelled && !background && !timeout?.suppressesYield;
     const held = outlived
-      ? yield* this.#outlived(process, call, now, first)
-      : { held: first, ...firstOutcome(first, background, timeout) };
+      ? yield* this.#outlived(process, call, now, first, settings)
+      : firstOutcome(first, background, timeout);
     const shown = this.#hasNews(process, held.held)
       ? yield* showUnread(id, process.cursor, held.held.written, this.#settings)
       : nothingNew(process.cursor);
@@ -193,10 +196,16 @@ export class Shell {
    * The first hold of a command: none in the background; under a hard timeout until it ends or is ended, or its client
    * would give up; otherwise up to the initial boundary.
    */
-  #firstHold({ id, startedAt }: ManagedProcess, background: boolean, timeout: HardTimeout | null, calledAt: Instant) {
+  #firstHold(
+    { id, startedAt }: ManagedProcess,
+    background: boolean,
+    timeout: HardTimeout | null,
+    calledAt: Instant,
+    settings: Settings,
+  ) {
     const anyOf = [id] as const;
     if (background) return { effect: "hold", anyOf, until: startedAt, quiet: null } as const;
-    const { maxHold, foregroundIdleYield: idle } = this.#settings;
+    const { maxHold, foregroundIdleYield: idle } = settings;
     if (timeout?.suppressesYield) {
       return {
         effect: "hold",
@@ -206,13 +215,18 @@ export class Shell {
       } as const;
     }
     const quiet = idle === null ? null : ({ length: idle, since: "start" } as const);
-    return { effect: "hold", anyOf, until: initialTotalBoundary(startedAt, this.#settings), quiet } as const;
+    return { effect: "hold", anyOf, until: initialTotalBoundary(startedAt, settings), quiet } as const;
   }
 
   /** A command that outlived its initial hold: auto-await, as far as the policy grants it. */
-  *#outlived(process: ManagedProcess, call: number, calledAt: Instant, first: Held): Agent<ForegroundHold> {
+  *#outlived(
+    process: ManagedProcess,
+    call: number,
+    calledAt: Instant,
+    first: Held,
+    settings: Settings,
+  ): Agent<ForegroundHold> {
     const { id, startedAt } = process;
-    const settings = this.#settings;
     const boundary = first.at;
     const stands = (held: Held): AtBoundary => ({ calledAt, startedAt, boundary, lastOutputAt: held.lastOutputAt });
     const granted = autoAwait(stands(first), settings, this.#budget);
@@ -227,7 +241,7 @@ export class Shell {
       until: granted.until,
       clampReasons: granted.clampReasons,
     });
-    const held = (yield this.#autoAwaitHold(id, stands(first), granted)) as Held;
+    const held = (yield this.#autoAwaitHold(id, stands(first), granted, settings)) as Held;
     // Where output extends the cap each output was a new grant; the last one is the one that ended the hold.
     const last = extension(settings) === null ? granted : autoAwait(stands(held), settings, this.#budget);
     const reasons = last.clampReasons;
@@ -243,12 +257,12 @@ export class Shell {
     return { held, outcome: "cap_reached", reasons };
   }
 
-  #autoAwaitHold(id: ProcessId, stands: AtBoundary, granted: Hold<AutoAwaitReason>) {
-    const extended = extension(this.#settings);
+  #autoAwaitHold(id: ProcessId, stands: AtBoundary, granted: Hold<AutoAwaitReason>, settings: Settings) {
+    const extended = extension(settings);
     return {
       effect: "hold",
       anyOf: [id],
-      until: extended === null ? granted.until : farthestGrant(stands, this.#settings, this.#budget),
+      until: extended === null ? granted.until : farthestGrant(stands, settings, this.#budget),
       quiet: extended === null ? null : ({ length: extended, since: "start" } as const),
     } as const;
   }
@@ -300,11 +314,17 @@ export class Shell {
    * Waits for a process, within every bound; stops nothing.
    *
    * @param requested as the model named it; null if it named none
+   * @param maxHold as for `exec`
    */
-  *wait(id: ProcessId, requested: Duration | null, now: Instant): Agent<Returned<WaitResult>> {
+  *wait(
+    id: ProcessId,
+    requested: Duration | null,
+    now: Instant,
+    maxHold?: Duration | null,
+  ): Agent<Returned<WaitResult>> {
     this.#calls += 1;
     const call = this.#calls;
-    const settings = this.#settings;
+    const settings = this.#settingsUnder(maxHold);
     const asked = askedWait(requested, settings);
     const process = this.#processes.find(id);
     this.#called(call, "wait", process, now, asked);
@@ -441,6 +461,26 @@ export class Shell {
     };
   }
 
+  /**
+   * Turns down a call that says nothing which could be carried out; it is written down all the same.
+   *
+   * @param asked the command it was to run, or what it was to do with a process; null if not even that can be told
+   */
+  turnDown(asked: Command | Action | null, why: string, now: Instant): Refused {
+    this.#calls += 1;
+    const call = this.#calls;
+    if (typeof asked === "string") this.#called(call, asked, undefined, now, null);
+    else if (asked !== null) {
+      this.#execCalled(call, null, { command: asked, background: false, timeout: null }, null, now);
+    }
+    return this.#refuse(call, now, why);
+  }
+
+  /** Takes in a process of an earlier session, whose end nobody saw; new ones are numbered after it. */
+  adopt(id: ProcessId, command: Command): void {
+    this.#processes.adopt(id, command);
+  }
+
   totals(): Totals {
     return {
       total_foreground_auto_await_seconds: this.#autoAwaited / 1_000,
@@ -485,16 +525,23 @@ export class Shell {
     };
   }
 
-  /** Notes an end that a hold saw; whether there is output that was not shown before. */
+  /**
+   * Notes an end that a hold saw; whether there is output to show that was not shown before. Nobody sees the result of a
+   * call that was cancelled, so what it might have shown is left for the next one.
+   */
   #hasNews(process: ManagedProcess, held: Held): boolean {
     if (held.end !== null) this.#ended(process, held.end);
-    return held.written !== process.cursor;
+    return held.written !== process.cursor && held.why !== cancelled;
   }
 
   #ended(process: ManagedProcess, end: End): void {
     if (process.end !== null) return;
     process.end = end;
     process.status = statusAfter(end);
+  }
+
+  #settingsUnder(maxHold: Duration | null | undefined): Settings {
+    return maxHold === undefined ? this.#settings : { ...this.#settings, maxHold };
   }
 
   #budgetFields(process: ManagedProcess | null, reasons: readonly ClampReason[], now: Instant): BudgetFields | null {
@@ -598,11 +645,11 @@ interface ForegroundHold {
 const NONE: readonly never[] = [];
 
 /** What a first hold comes to that was also the last: the command ended, was not to be held, or somebody gave up. */
-function firstOutcome(held: Held, background: boolean, timeout: HardTimeout | null): Omit<ForegroundHold, "held"> {
-  if (background) return { outcome: null, reasons: NONE };
-  if (held.why === cancelled) return { outcome: cancelled, reasons: NONE };
-  if (timeout?.suppressesYield) return { outcome: null, reasons: held.end === null ? CLIENT_LIMIT : NONE };
-  return { outcome: "not_needed", reasons: NONE };
+function firstOutcome(held: Held, background: boolean, timeout: HardTimeout | null): ForegroundHold {
+  if (background) return { held, outcome: null, reasons: NONE };
+  if (held.why === cancelled) return { held, outcome: cancelled, reasons: NONE };
+  if (timeout?.suppressesYield) return { held, outcome: null, reasons: held.end === null ? CLIENT_LIMIT : NONE };
+  return { held, outcome: "not_needed", reasons: NONE };
 }
 
 const CLIENT_LIMIT = ["client_call_limit"] as const;

@@ -38,7 +38,8 @@ export function* trial(spec: TrialSpec, record: Record): Agent<void> {
     reserveBegins: budget === null ? reserveIfTold(spec) : reserveBegins(budget),
   });
   const work = new Work(spec, budget, record);
-  // Thinking stands here, not in a generator of its own: every level between a trial and its world costs at each step.
+  // What happens most stands here, not in generators of its own: every level between a trial and its world costs at
+  // each step.
   try {
     for (const step of spec.plan) {
       if (work.skips(step)) continue;
@@ -46,9 +47,11 @@ export function* trial(spec: TrialSpec, record: Record): Agent<void> {
         case "think":
           work.now = ((yield { effect: "pass", until: after(work.now, step.length) }) as Passed).at;
           break;
-        case "run":
-          yield* work.run(step);
+        case "run": {
+          const returned = work.takeIn(yield* work.shell.exec(step, work.now));
+          if (!work.isOver(step, returned)) yield* work.goOn(step, returned);
           break;
+        }
         case "status":
           yield* work.status(step);
           break;
@@ -72,13 +75,15 @@ function reserveIfTold({ outerLimit, settings }: TrialSpec): Instant {
   return before(after(beginning, outerLimit), reserveOf(settings, outerLimit));
 }
 
+type RunStep = Extract<Step, { step: "run" }>;
+
 /** What a model knows and does on its way through the plan. */
 class Work {
   now: Instant = beginning;
   /** Whether anything of the plan was given up. */
   skipped = false;
   readonly #spec: TrialSpec;
-  readonly #shell: Shell;
+  readonly shell: Shell;
   readonly #named = new Map<string, ProcessId>();
   #knowsReserve = false;
   /** Giving up the rest of the plan to finish in time. */
@@ -87,7 +92,7 @@ class Work {
   constructor(spec: TrialSpec, budget: RunBudget | null, record: Record) {
     this.#spec = spec;
     const { settings, profile } = spec;
-    this.#shell = new Shell({ settings, budget, cadence: profile.cadence, record });
+    this.shell = new Shell({ settings, budget, cadence: profile.cadence, record });
   }
 
   /** Whether a step is given up, to finish in time. */
@@ -100,20 +105,28 @@ class Work {
   *status({ of, thenStep }: Extract<Step, { step: "status" }>): Agent<void> {
     const process = this.#named.get(of);
     if (process === undefined) return;
-    this.#takeIn(yield* this.#shell.status(process, this.now));
+    this.takeIn(yield* this.shell.status(process, this.now));
     if (thenStep) yield* this.#comeTo(null);
   }
 
-  *run(step: Extract<Step, { step: "run" }>): Agent<void> {
+  /** Whether there is nothing more to do about a command that was run: the usual case. */
+  isOver({ id, thenStep }: RunStep, returned: Returned<ExecResult>): boolean {
+    if ("refused" in returned) return false;
+    this.#named.set(id, returned.process!);
+    return returned.result.status !== "running" && !thenStep;
+  }
+
+  /** Whatever else a command takes that was refused, or came back running, or is followed by a step. */
+  *goOn(step: RunStep, first: Returned<ExecResult>): Agent<void> {
     const { id, command, background, thenStep } = step;
-    let returned = this.#takeIn(yield* this.#shell.exec(step, this.now));
+    let returned = first;
     if ("refused" in returned) {
       // A model told that its timeout is out of range runs the command without one.
       yield* this.#comeTo(null);
-      returned = this.#takeIn(yield* this.#shell.exec({ command, background, timeout: null }, this.now));
+      returned = this.takeIn(yield* this.shell.exec({ command, background, timeout: null }, this.now));
       if ("refused" in returned) return;
+      this.#named.set(id, returned.process!);
     }
-    this.#named.set(id, returned.process!);
     if (thenStep) yield* this.#comeTo(null);
     if (returned.result.status === "running" && !background) yield* this.#attend(returned.process!, id, returned);
   }
@@ -126,15 +139,15 @@ class Work {
     for (;;) {
       const move = yield* this.#comeTo(nextMove(profile, seen, this.#knowsReserve, luck, waits));
       if (move.move !== "wait") {
-        this.#takeIn(yield* this.#shell.stop(process, this.now));
+        this.takeIn(yield* this.shell.stop(process, this.now));
         if (move.move === "stop_and_finish") this.#finishing = true;
         return;
       }
-      let returned = this.#takeIn(yield* this.#shell.wait(process, move.length, this.now));
+      let returned = this.takeIn(yield* this.shell.wait(process, move.length, this.now));
       if ("refused" in returned) {
         // A model told that it asked for too long a wait names none the next time.
         yield* this.#comeTo(move);
-        returned = this.#takeIn(yield* this.#shell.wait(process, null, this.now));
+        returned = this.takeIn(yield* this.shell.wait(process, null, this.now));
         if ("refused" in returned) return;
       }
       afterWait(seen, returned);
@@ -150,7 +163,7 @@ class Work {
   }
 
   /** The time has come that the call returned at, and the model knows what the result said. */
-  #takeIn<Result extends object>(returned: Returned<Result>): Returned<Result> {
+  takeIn<Result extends object>(returned: Returned<Result>): Returned<Result> {
     this.now = returned.at;
     if ("result" in returned && speaksOfReserve(returned.result)) this.#knowsReserve = true;
     return returned;

@@ -194,6 +194,7 @@ function experimentRow(panel: Panel, detail: Detail, from: Provenance, dictionar
   const to = batch.columns;
   to.experiment_id.push(from.experimentId);
   to.schema_version.push(SCHEMA_VERSION);
+  to.source.push("simulated");
   to.panel.push(panel.panel);
   to.question.push(panel.question);
   to.input_digest.push(from.inputDigest);

@@ -13,9 +13,10 @@ import { policies } from "./policies.ts";
 import { replay } from "./replay.ts";
 import { report } from "./report.ts";
 import { run } from "./run.ts";
+import { serve } from "./serve.ts";
 import { engineVersion } from "./versions.ts";
 
-const commands: readonly Command[] = [run, report, replay, explain, policies, lint];
+const commands: readonly Command[] = [run, report, replay, explain, policies, lint, serve];
 
 // Whoever reads our output may stop reading (`| head`): that is no failure of ours.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {

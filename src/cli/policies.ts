@@ -46,8 +46,13 @@ export const policies: Command = {
 };
 
 /** A policy file that says everything, with what each key means; `*` marks what differs from the defaults. */
-function inFull({ policy, says, source, written }: Awaited<ReturnType<typeof loadPolicy>>): string {
-  const head = stringify({ policy, says, ...(source === null ? {} : { source }) });
+function inFull({ policy, says, source, written, budget }: Awaited<ReturnType<typeof loadPolicy>>): string {
+  const head = stringify({
+    policy,
+    says,
+    ...(source === null ? {} : { source }),
+    ...(budget === null ? {} : { budget }),
+  });
   const lines = settingKeys.map((key) => {
     const value = `  ${key}: ${String(written[key])}`;
     const mark = written[key] === writtenDefaults[key] ? " " : "*";

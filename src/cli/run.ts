@@ -1,5 +1,4 @@
 /** `run`: simulates a panel, writes everything, and answers the panel's question in the terminal. */
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { tasksOf } from "../experiment/schedule.ts";
 import { FileFaults } from "../scenario/fault.ts";
@@ -14,7 +13,7 @@ import { type Folder, folderFault, takeFolder, writeWhole } from "./folder.ts";
 import { conductAndKeep, DETAILS, dictionariesOf, openingRows, type Provenance } from "./keep.ts";
 import { openScreen, type Screen } from "./screen.ts";
 import { printSummary, verdictCode } from "./summary.ts";
-import { engineVersion, gitState, host, versions } from "./versions.ts";
+import { commandLine, engineVersion, gitState, host, sha256, versions } from "./versions.ts";
 
 const flags = {
   out: text("folder to write into (default: out/<panel>)", "DIR"),
@@ -162,7 +161,7 @@ function provenanceOf(panel: Panel, given: Given<typeof flags>, { words }: Outsi
     versions: JSON.stringify(versions()),
     git: JSON.stringify(gitState()),
     host: JSON.stringify(host()),
-    command: ["yieldpoint", ...words].map(quoted).join(" "),
+    command: commandLine(words),
     startedAt: new Date().toISOString(),
   };
 }
@@ -181,13 +180,4 @@ function manifestOf(panel: Panel, given: Given<typeof flags>, provenance: Proven
     command: provenance.command,
     started_at: provenance.startedAt,
   };
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
-}
-
-/** As a shell would need it to say the same again. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./#-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

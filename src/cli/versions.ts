@@ -1,5 +1,6 @@
-/** Which engine this is, and what it stands on. */
+/** Which engine this is, what it stands on, and how it was called. */
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { cpus, platform, release } from "node:os";
 
@@ -36,4 +37,17 @@ export function gitState(): { readonly commit: string; readonly changed: boolean
   } catch {
     return null;
   }
+}
+
+/** The command line as a shell would need it to say the same again. */
+export function commandLine(words: readonly string[]): string {
+  return ["yieldpoint", ...words].map(quoted).join(" ");
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./#-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+export function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }

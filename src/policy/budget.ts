@@ -5,7 +5,7 @@
  * on the run's own clock; from then on the two moments that matter are that deadline and the start of
  * the finalization reserve before it. `RunBudget | null`: null means *not told*, and nothing else.
  */
-import type { Settings } from "./settings.ts";
+import { LONGEST_SECONDS, type Settings } from "./settings.ts";
 import {
   after,
   before,
@@ -105,6 +105,13 @@ export const BUDGET_ENVIRONMENT: Readonly<Record<(typeof BUDGET_KEYS)[number], s
   finalization_reserve_seconds: "YIELDPOINT_FINALIZATION_RESERVE_SECONDS",
 };
 
+/** Ten years; and for an epoch the year 5138, so that one given in milliseconds is noticed. */
+const MOST: Readonly<Record<(typeof BUDGET_KEYS)[number], number>> = {
+  run_budget_seconds: LONGEST_SECONDS,
+  run_deadline_epoch_seconds: 100_000_000_000,
+  finalization_reserve_seconds: LONGEST_SECONDS,
+};
+
 /**
  * What the first source that says anything says, whole: sources are not mixed.
  *
@@ -120,10 +127,12 @@ export function readBudget(sources: readonly BudgetSource[]): BudgetReading {
     const found = source[key];
     if (found === undefined) continue;
     const number = typeof found === "string" && found.trim() !== "" ? Number(found) : found;
-    if (typeof number === "number" && Number.isFinite(number) && number >= 0) numbers[key] = number;
+    if (typeof number === "number" && number >= 0 && number <= MOST[key]) numbers[key] = number;
     else {
       const value = typeof found === "number" ? String(found) : (JSON.stringify(found) ?? String(found));
-      faults.push(`${source.place}: ${key} is ${value}: expected seconds, zero or more`);
+      const tooMuch = typeof number === "number" && number > MOST[key] && number !== Number.POSITIVE_INFINITY;
+      const expected = tooMuch ? `${MOST[key]} at most` : "zero or more";
+      faults.push(`${source.place}: ${key} is ${value}: expected seconds, ${expected}`);
     }
   }
   if (source.run_budget_seconds !== undefined && source.run_deadline_epoch_seconds !== undefined) {

@@ -364,6 +364,13 @@ export function settingsFaults(layer: WrittenSettings, whole: Required<WrittenSe
       says: `is ${usual}: it must not exceed hard_timeout_max_seconds (${longest})`,
     });
   }
+  const { process_poll_default_wait_seconds: unnamed, process_poll_max_wait_seconds: ceiling } = whole;
+  if (whole.process_poll_over_max === "refuse" && ceiling !== "none" && unnamed > ceiling) {
+    faults.push({
+      key: "process_poll_default_wait_seconds",
+      says: `is ${unnamed}: waits beyond process_poll_max_wait_seconds (${ceiling}) are refused, and this is one`,
+    });
+  }
   return faults;
 }
 

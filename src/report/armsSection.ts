@@ -36,7 +36,7 @@ export function armsBlock({ arms, declaredFactors, row: { crossed } }: Experimen
 <details><summary>Every arm in full</summary>
 <p class="note">The resolved policy, lengths in seconds. Rows in which arms differ are marked.</p>
 ${scrolling("Settings of every arm", settingsTable(arms, names))}
-${arms.map(({ row, habits }) => html`<h4>${names.chip(row.arm)} <bdi class="quiet">${row.arm}</bdi></h4><p>${row.says}</p><pre class="json">${JSON.stringify(habits, null, 2)}</pre>`)}
+${arms.map(({ row, habits }) => html`<h3 class="minor">${names.chip(row.arm)} <bdi class="quiet">${row.arm}</bdi></h3><p>${row.says}</p><pre class="json" tabindex="0">${JSON.stringify(habits, null, 2)}</pre>`)}
 </details>`;
 }
 
@@ -85,21 +85,22 @@ function spelled(value: unknown): string {
 }
 
 export function measuresBlock(
-  { arms, hasCalls }: Experiment,
+  { arms, hasCalls, withheld }: Experiment,
   estimates: Estimates,
   comparisons: readonly Comparison[],
   names: Names,
 ): Html {
+  const isJudged = withheld === null;
   const shown = MEASURES.filter(({ measure }) => arms.some(({ row }) => estimates.arm(row.arm, measure) !== undefined));
   const head = html`<h3>All measures</h3>
-<p class="note">Means per trial unless a row says otherwise, with 95 % intervals. Differences are paired: the same tasks under both arms. “Better” and “worse” stand where the difference is distinguishable from none.${
+<p class="note">Means per trial unless a row says otherwise, with 95 % intervals. Differences are paired: the same tasks under both arms. ${isJudged && "“Better” and “worse” stand where the difference is distinguishable from none."}${
     !hasCalls && html` Medians over calls need <code>--detail calls</code>; this run kept trials only.`
   }</p>`;
   const definitions = html`<details><summary>What each measure means</summary><dl class="definitions">${shown.map(
     ({ measure, title, says }) => html`<dt>${title} <code>${measure}</code></dt><dd>${says}</dd>`,
   )}</dl></details>`;
   if (arms.length <= ARMS_ACROSS) {
-    return html`${head}${scrolling("All measures by arm", measuresAcross(arms, shown, estimates, comparisons, names))}${definitions}`;
+    return html`${head}${scrolling("All measures by arm", measuresAcross(arms, shown, estimates, comparisons, names, isJudged))}${definitions}`;
   }
   const against = arms[0]!.row.arm;
   const values = table(
@@ -118,7 +119,7 @@ export function measuresBlock(
       .filter((comparison) => comparison.against === against)
       .map(({ arm }) => [
         names.chip(arm),
-        ...shown.map(({ measure }) => differenceCell(estimates.difference(arm, against, measure))),
+        ...shown.map(({ measure }) => differenceCell(estimates.difference(arm, against, measure), isJudged)),
       ]),
     { kind: "measures many" },
   );
@@ -132,6 +133,7 @@ function measuresAcross(
   estimates: Estimates,
   comparisons: readonly Comparison[],
   names: Names,
+  isJudged: boolean,
 ): Html {
   const columns = 1 + arms.length + comparisons.length;
   const groups = [...new Set(shown.map(({ group }) => group))];
@@ -145,7 +147,7 @@ ${shown
         ({ row }) => html`<td class="number">${valueCell(estimates.arm(row.arm, measure.measure), measure)}</td>`,
       )}${comparisons.map(
         ({ arm, against }, index) =>
-          html`<td class="number${index === 0 && " first-difference"}">${differenceCell(estimates.difference(arm, against, measure.measure))}</td>`,
+          html`<td class="number${index === 0 && " first-difference"}">${differenceCell(estimates.difference(arm, against, measure.measure), isJudged)}</td>`,
       )}</tr>\n`,
   )}</tbody>`,
   );
@@ -162,13 +164,13 @@ function valueCell(figure: ReturnType<Estimates["arm"]>, { unit }: Measure): Htm
   return html`<b>${shownValue(figure, unit)}</b>${interval !== null && html`<small>${interval}</small>`}`;
 }
 
-function differenceCell(difference: Difference | undefined): Html {
+function differenceCell(difference: Difference | undefined, isJudged: boolean): Html {
   if (difference === undefined) return html`<span class="quiet">–</span>`;
   const { measure, relative: change } = difference;
   const interval = changeIntervalOf(difference, measure.unit);
   const told = change !== null && measure.unit !== "share" && difference.value !== 0 && change.value < TELLING;
   const share = told ? ` · ${relative(change.value)}` : "";
-  return html`<b>${changeOf(difference, measure.unit)}</b>${interval !== null && html`<small>${interval}${share}</small>`}${judged(difference)}`;
+  return html`<b>${changeOf(difference, measure.unit)}</b>${interval !== null && html`<small>${interval}${share}</small>`}${isJudged && judged(difference)}`;
 }
 
 /** A hundredfold of next to nothing tells nobody anything. */

@@ -21,7 +21,7 @@ export interface Chart {
   readonly narrow: Drawing;
 }
 
-export interface Drawing {
+interface Drawing {
   /** Without its rows. */
   readonly spec: Spec;
   readonly svg: string;
@@ -65,7 +65,8 @@ export class ChartMaker {
 
   async #drawn(name: string, spec: Spec, rows: readonly Row[]): Promise<string> {
     const vega = this.#vega;
-    const logger = strict(name);
+    const complaints: string[] = [];
+    const logger = collecting(complaints);
     const metrics = (vega as unknown as { textMetrics: TextMetrics }).textMetrics;
     const { width } = metrics;
     metrics.width = widthOf;
@@ -75,16 +76,15 @@ export class ChartMaker {
         config: CHART_CONFIG as never,
         logger,
       });
-      const runtime = vega.parse(compiled.spec, undefined, { ast: false });
-      const view = new vega.View(runtime, { renderer: "none", loader: refusing(name), logger });
+      const view = new vega.View(vega.parse(compiled.spec), { renderer: "none", loader: refusing(complaints), logger });
       const svg = await view.toSVG();
       view.finalize();
+      if (complaints.length > 0) throw new ReportError(`chart ${name}: ${complaints.join("; ")}`);
       return embedded(name, svg);
     } catch (error) {
       if (error instanceof ReportError) throw error;
-      throw new ReportError(`chart ${name}: ${error instanceof Error ? error.message : String(error)}`, {
-        cause: error,
-      });
+      const first = [...complaints, error instanceof Error ? error.message : String(error)];
+      throw new ReportError(`chart ${name}: ${first.join("; ")}`, { cause: error });
     } finally {
       metrics.width = width;
     }
@@ -170,48 +170,62 @@ function isObject(value: unknown): value is Record<string, unknown> {
 /** Said of every chart that is fitted in width and has a step for its height, which is just what is wanted of it. */
 const HARMLESS = /^Dropping "fit-[xy]" because spec has discrete (width|height)\.$/;
 
-/** Vega's logger, for which there is no such thing as a mere warning. */
-function strict(name: string): VegaModule.LoggerInterface {
-  const refuse = (...what: readonly unknown[]) => {
-    if (what.length === 1 && HARMLESS.test(String(what[0]))) return logger;
-    throw new ReportError(`chart ${name}: ${what.map(String).join(" ")}`);
+/** Vega's logger, for which there is no such thing as a mere warning. It does not throw: whoever waits for Vega would wait on. */
+function collecting(complaints: string[]): VegaModule.LoggerInterface {
+  const note = (...what: readonly unknown[]) => {
+    const said = what.map(String).join(" ");
+    if (!HARMLESS.test(said)) complaints.push(said);
+    return logger;
   };
+  const quiet = () => logger;
   const logger = {
-    level: () => logger,
-    error: refuse,
-    warn: refuse,
-    info: () => logger,
-    debug: () => logger,
+    level: quiet,
+    error: note,
+    warn: note,
+    info: quiet,
+    debug: quiet,
   } as unknown as VegaModule.LoggerInterface;
   return logger;
 }
 
 /** Charts have their rows in them. A spec that names an address has a mistake, or worse. */
-function refusing(name: string): VegaModule.Loader {
-  const refuse = async (address: unknown): Promise<never> => {
-    throw new ReportError(
-      `chart ${name} asks for ${String(address)}: a chart loads nothing, its rows come from its query`,
-    );
+function refusing(complaints: string[]): VegaModule.Loader {
+  const refuse = (address: unknown): Promise<never> => {
+    const said = `it asks for ${String(address)}, and a chart loads nothing: its rows come from its query`;
+    complaints.push(said);
+    return Promise.reject(new ReportError(said));
   };
   return { load: refuse, sanitize: refuse, http: refuse, file: refuse } as unknown as VegaModule.Loader;
 }
 
-/** Ids are counted anew in each SVG, and many SVGs stand in one page. */
+/**
+ * An SVG as a part of a page. Its ids, counted anew in each, get the chart's name; what the page says already (font, that it is
+ * hidden from screen readers) goes. Only tags are touched: what a label says may look like anything.
+ */
 function embedded(name: string, svg: string): string {
   return svg
-    .replace(/ id="([^"]*)"/g, ` id="${name}-$1"`)
-    .replace(/url\(#([^)]*)\)/g, `url(#${name}-$1)`)
-    .replace(/ xlink:href="#([^"]*)"/g, ` xlink:href="#${name}-$1"`)
+    .replace(/<[a-z][^>]*>/gi, (tag) =>
+      tag
+        .replace(SUPERFLUOUS, "")
+        .replace(/ id="([^"]*)"/, ` id="${name}-$1"`)
+        .replace(/url\(#([^)]*)\)/g, `url(#${name}-$1)`)
+        .replace(/ xlink:href="#([^"]*)"/, ` xlink:href="#${name}-$1"`),
+    )
     .replace("<svg ", '<svg aria-hidden="true" focusable="false" ');
 }
+const SUPERFLUOUS =
+  / (?:(?:font-family|role|aria-label|aria-roledescription|aria-hidden|pointer-events)="[^"]*"|opacity="1")/g;
 
-/** How wide text is in a common sans-serif, since there is no font to ask: in ems, by the first class that a character is in. */
+/**
+ * How wide text is, since there is no font to ask: in ems, by the first class that a character is in. Of the wide ones among
+ * the common sans-serifs, because room that is not used looks better than a letter that is cut.
+ */
 const WIDTHS: readonly (readonly [RegExp, number])[] = [
-  [/[ijlI.,:;'|!·]/, 0.26],
-  [/[ftr()[\]{} \-–/]/, 0.34],
-  [/[a-z0-9+=<>#$?_^~±×−]/, 0.56],
-  [/[mwMW%@…—]/, 0.88],
-  [/[A-Z&]/, 0.68],
+  [/[ijlI.,:;'|!·]/, 0.32],
+  [/[ftr()[\]{} \-–/]/, 0.42],
+  [/[a-ln-vx-z0-9+=<>#$?_^~±×−]/, 0.61],
+  [/[mwMW%@…—]/, 0.95],
+  [/[A-Z&]/, 0.7],
 ];
 
 interface TextItem {

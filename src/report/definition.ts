@@ -16,8 +16,7 @@ import { ReportError } from "./experiment.ts";
 export const DEFAULT_DEFINITION = fileURLToPath(new URL("../../reports/default/", import.meta.url));
 
 /** Parts that are more than a query. */
-export const SHOWN = ["arms", "measures", "exhibits", "published", "provenance", "dictionary"] as const;
-export type Shown = (typeof SHOWN)[number];
+const SHOWN = ["arms", "measures", "exhibits", "published", "provenance", "dictionary"] as const;
 
 const text = z.string().min(1);
 /** What a query needs of a file: single calls, or published figures. */

@@ -15,11 +15,13 @@ export interface JudgedHypothesis extends Hypothesis {
   /** NOT SHOWN where the panel's verdict is withheld. */
   readonly verdict: Verdict;
   readonly difference: Difference | null;
-  /** What was declared, and what became of it. */
-  readonly statement: string;
+  /** The measure's title. */
+  readonly what: string;
+  /** What was declared of it, and what became of that. */
+  readonly outcome: string;
   /** What is counted: replicates, scenarios, or clusters of both. */
   readonly counted: string;
-  /** The statement with its effect, interval and n. */
+  /** All of it in words, with effect, interval and n. */
   readonly sentence: string;
 }
 
@@ -36,11 +38,11 @@ export function judgeHypotheses(
     const measure = measureCalled(name);
     const difference = estimates.difference(arm, against, name) ?? null;
     const what = measure?.title ?? name;
-    const subject = `${capital(what)}, ${nameOf(arm)} against ${nameOf(against)}`;
+    const told = (outcome: string) => `${capital(what)}, ${nameOf(arm)} against ${nameOf(against)}: ${outcome}.`;
     const counted = measure !== undefined && isMedian(measure) ? "replicates" : countedBy[design.by];
     const undecided = (why: string): JudgedHypothesis => {
-      const statement = `${subject}: declared ${expect}; ${why}.`;
-      return { ...hypothesis, verdict: "NOT SHOWN", difference, statement, counted, sentence: statement };
+      const outcome = `declared ${expect}; ${why}`;
+      return { ...hypothesis, verdict: "NOT SHOWN", difference, what, outcome, counted, sentence: told(outcome) };
     };
     if (measure === undefined) return undecided("this engine has no such measure");
     if (isMedian(measure) && !hasCalls) return undecided("needs --detail calls, and this run kept trials only");
@@ -49,9 +51,9 @@ export function judgeHypotheses(
     const { low, high } = difference;
     if (low === null || high === null) return undecided(difference.refusal ?? "the data carry no interval");
     const said = verdict(expect, { ...difference, low, high, confidence: CONFIDENCE }, difference.permutation);
-    const statement = `${subject}: ${answers[said](expect)}.`;
-    const sentence = `${statement} ${evidence(difference, counted)}`;
-    return { ...hypothesis, verdict: said, difference, statement, counted, sentence };
+    const outcome = answers[said](expect);
+    const sentence = `${told(outcome)} ${evidence(difference, counted)}`;
+    return { ...hypothesis, verdict: said, difference, what, outcome, counted, sentence };
   });
 }
 
@@ -69,14 +71,15 @@ const countedBy = {
 
 /** The difference in words, with all that it rests on. */
 function evidence(difference: Difference, counted: string): string {
-  const { measure, relative: change, permutation, n } = difference;
+  const { measure, relative: ofIt, permutation, n } = difference;
   const parts = [
     `95 % ${changeIntervalOf(difference, measure.unit)}`,
     ...(permutation === null ? [] : [`sign-flip ${probability(permutation.p)}`]),
     `${n} ${counted}`,
   ];
-  const share = change === null || measure.unit === "share" ? "" : `, or ${relative(change.value)}`;
-  return `The difference is ${changeOf(difference, measure.unit)}${share} (${parts.join("; ")}).`;
+  const share = ofIt === null || measure.unit === "share" ? "" : `, or ${relative(ofIt.value)}`;
+  const effect = changeOf(difference, measure.unit).replace(" points", " percentage points");
+  return `The difference is ${effect}${share} (${parts.join("; ")}).`;
 }
 
 export interface JudgedFigure {
@@ -144,6 +147,6 @@ function valuesOf({ arm, against, measure }: PublishedRow, estimates: Estimates)
   });
 }
 
-function capital(text: string): string {
+export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -85,7 +85,7 @@ export function dictionaryBlock(): Html {
   return html`<details id="dictionary"><summary>Data dictionary: ${counted(TABLES.length, "table")}, ${counted(rows.length, "column")}</summary>
 ${TABLES.map(
   ({ name, says }) =>
-    html`<h4><code>${name}</code></h4><p class="note">${says}</p>${scrolling(
+    html`<h3 class="minor"><code>${name}</code></h3><p class="note">${says}</p>${scrolling(
       `Columns of ${name}`,
       table(
         `Columns of ${name}`,

@@ -274,7 +274,7 @@ ${shown}
     const answer = answers === null ? null : await answerOf(this.#tables, `${query}.answer.sql`, answers, given);
     const told =
       note === undefined || note === "" ? null : html`<p class="note">${kept(filled(note, this.#facts))}</p>`;
-    const head = html`<h3 id="${name}-title">${filled(question, this.#facts)}</h3>`;
+    const head = html`<h3 id="chart-${name}-title">${filled(question, this.#facts)}</h3>`;
     const data = scrolling(`${question}: the data`, dataTable(question, rows, names));
     if (rows.length === 0) {
       return html`<figure class="absent">${head}<p>There is nothing to show: no row of this run is of that kind.</p></figure>`;
@@ -284,11 +284,11 @@ ${shown}
         rows.length <= OPEN_ROWS
           ? data
           : html`<details><summary>${counted(rows.length, "row")}</summary>${data}</details>`;
-      return html`<figure class="data" aria-labelledby="${name}-title">${head}${answer !== null && html`<p class="answer">${kept(answer)}</p>`}${told}${shown}</figure>`;
+      return html`<figure class="data" aria-labelledby="chart-${name}-title">${head}${answer !== null && html`<p class="answer">${kept(answer)}</p>`}${told}${shown}</figure>`;
     }
     const chart = await this.#maker.make(name, this.#definition.spec(query), rows);
     this.charts.push(chart);
-    return html`<figure class="chart" id="chart-${name}" aria-labelledby="${name}-title">${head}
+    return html`<figure class="chart" id="chart-${name}" aria-labelledby="chart-${name}-title">${head}
 <div class="drawing" data-chart="${name}" role="img" aria-label="${question} ${answer ?? ""} The data table below says the same.">
 <div class="still wide">${trusted(chart.wide.svg)}</div><div class="still narrow">${trusted(chart.narrow.svg)}</div></div>
 <figcaption>${answer !== null && html`<p class="answer">${kept(answer)}</p>`}${told}</figcaption>

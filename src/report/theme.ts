@@ -13,7 +13,7 @@ interface Tone {
 }
 
 /** Of the page and of axes. `card` is what a chart lies on, for gaps between touching marks. */
-export const TONES = {
+const TONES = {
   ink: { light: "#1b2026", dark: "#eceae5" },
   soft: { light: "#4d5661", dark: "#b4bac2" },
   line: { light: "#8b929b", dark: "#6d7580" },
@@ -43,7 +43,7 @@ const PARTS: Readonly<Record<string, Tone>> = {
   "other tool time": { light: "#7f8b6e", dark: "#616c52" },
 };
 
-export const KINDS = ["all", "quick", "long_finite", "hanging"] as const;
+const KINDS = ["all", "quick", "long_finite", "hanging"] as const;
 
 const DASHES = [
   [1, 0],
@@ -153,11 +153,13 @@ export const CHART_CONFIG = {
     titleColor: soft.light,
     titleFontSize: 12,
     titleFontWeight: "normal",
-    titleOrient: "left",
+    titleOrient: "top",
+    layout: { top: { direction: "vertical", anchor: "start" } },
     labelColor: ink.light,
     labelFontSize: 12,
     labelLimit: 260,
     symbolSize: 90,
+    symbolOpacity: 1,
     symbolStrokeWidth: 2,
     columnPadding: 18,
   },

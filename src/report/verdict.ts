@@ -3,7 +3,7 @@ import { ARMS_ACROSS } from "./armsSection.ts";
 import { CONFIDENCE, type Difference, type Estimates } from "./estimates.ts";
 import { type Experiment, short } from "./experiment.ts";
 import { type Html, html, trusted } from "./html.ts";
-import type { JudgedHypothesis } from "./judged.ts";
+import { capital, type JudgedHypothesis } from "./judged.ts";
 import { measureCalled } from "./measures.ts";
 import { changeIntervalOf, changeOf, fixed, intervalOf, probability, relative, shownValue, whole } from "./numbers.ts";
 import { counted, kept, listed, type Names, scrolling, table } from "./words.ts";
@@ -86,11 +86,10 @@ function care(title: string, sentences: readonly string[]): Html | null {
 }
 
 function card(hypothesis: JudgedHypothesis, names: Names, withheld: boolean): Html {
-  const { difference, statement, arm, against, counted: unit } = hypothesis;
+  const { difference, what, outcome, arm, against, counted: unit } = hypothesis;
   return html`<li class="hypothesis">
 <div>${badge(withheld ? "WITHHELD" : hypothesis.verdict)}</div>
-<div><p class="sentence">${kept(statement)}</p>
-<p class="pair">${names.chip(arm)} <span>against</span> ${names.chip(against)}</p>
+<div><p class="sentence">${capital(what)}, ${names.chip(arm)} against ${names.chip(against)}: ${outcome}.</p>
 ${difference !== null && beside(difference)}</div>
 ${difference === null ? html`<div></div>` : effect(difference, unit)}
 </li>`;
@@ -127,7 +126,7 @@ function intervalDrawing({ value, low, high }: Difference): Html | null {
 }
 
 /** A word and a shape; colour comes on top. */
-export function badge(word: "PASS" | "FAIL" | "NOT SHOWN" | "WITHHELD"): Html {
+function badge(word: "PASS" | "FAIL" | "NOT SHOWN" | "WITHHELD"): Html {
   const shape = {
     PASS: '<path d="M3 8.5 6.6 12 13 4.5"/>',
     FAIL: '<path d="M4 4 12 12M12 4 4 12"/>',
@@ -162,8 +161,4 @@ function cannotShow({ kinds, scenarios, worlds, row, hypotheses, arms }: Experim
     `Models here follow fixed habits (${listed(habits)}): how a real model's habits answer to a policy, it cannot show.`,
   );
   return sentences;
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -63,12 +63,12 @@ export function table(
   )}</tr></thead><tbody>${rows.map((row) => html`<tr>${row.map(cell)}</tr>\n`)}</tbody></table>`;
 }
 
-/** Columns that are there for a spec and say nothing to a reader. */
-const UNSHOWN = new Set(["position", "series", "tag", "part_index", "shown_seconds"]);
+/** Columns that are there for a spec and say nothing to a reader, as those do whose name begins with an underscore. */
+const UNSHOWN = new Set(["position", "series", "tag"]);
 
 /** Rows of a query as a table: every column that a reader has use for. */
 export function dataTable(caption: string, rows: readonly Row[], names: Names): Html {
-  const columns = Object.keys(rows[0] ?? {}).filter((name) => !UNSHOWN.has(name));
+  const columns = Object.keys(rows[0] ?? {}).filter((name) => !UNSHOWN.has(name) && !name.startsWith("_"));
   const isNumber = (name: string) => rows.every((row) => row[name] === null || typeof row[name] === "number");
   return table(
     caption,

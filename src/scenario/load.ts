@@ -31,7 +31,7 @@ import {
 } from "./arm.ts";
 import { type Budget, budgetOf, type Context, layerOf, part, populationOf, profileOf, scenarioOf } from "./convert.ts";
 import { nearest, shown, suggestion } from "./fault.ts";
-import { type From, filesIn, foldersFor, isPath, looked, nameOf, packageRoot, spoken } from "./names.ts";
+import { type From, filesIn, foldersFor, isPath, looked, nameOf, packageRoot, spoken, stable } from "./names.ts";
 import type { Panel, PanelOptions, Policy } from "./panel.ts";
 import { aKind, type FileKind, kindOf, type Place, Reading } from "./reading.ts";
 import {
@@ -199,7 +199,7 @@ class Loader {
   }
 
   policy(reference: string, from: From, at: Place | null): Policy | null {
-    return this.#make("policy", reference, from, at, ({ context, place, data }) => {
+    const policy = this.#make("policy", reference, from, at, ({ context, place, data }) => {
       const layer = layerOf(this.reading, part(place, "shell_execution"), data.shell_execution, []);
       const settings = settingsOf(layer);
       return {
@@ -211,8 +211,14 @@ class Loader {
         layer,
         settings,
         written: written(settings),
+        budget: data.budget ?? null,
+        inputs: this.reading.inputs(context.file).filter(({ path }) => path === stable(context.file, context.file)),
       };
     });
+    if (at !== null && policy !== null && policy.budget !== null) {
+      this.reading.fault(at, `is ${shown(reference)}, ${BUDGET_OF_ITS_OWN}`);
+    }
+    return policy;
   }
 
   /** An arm by name, compared with nothing: all factors with a word of their own are told. */
@@ -588,6 +594,7 @@ class Loader {
     if (value === null) return refuse(`${shown(text)} is no value: expected a number, a word, or true or false`);
     if (key === "policy") {
       const policy = this.policy(String(value), "command line", null);
+      if (policy !== null && policy.budget !== null) return refuse(`${shown(value)} is ${BUDGET_OF_ITS_OWN}`);
       return drafts.map((draft) =>
         draft.arm === name && policy !== null
           ? { ...draft, policy, layers: [policy.layer, ...draft.layers.slice(1)] }
@@ -676,6 +683,10 @@ function meantFactors(factors: PanelFile["factors"]): readonly string[] {
   const names = Array.isArray(factors) ? factors : Object.keys(factors ?? {});
   return names.flatMap((name) => (factorAspect(name) === null ? (nearest(name, everyFactor) ?? []) : []));
 }
+
+/** An arm's budget is one of the things that arms may differ in, and has to be seen. */
+const BUDGET_OF_ITS_OWN =
+  "a policy with a budget of its own: here the arm says what its policy is told; take the budget out of the policy's file";
 
 function wordBudget(word: "told" | "untold"): Budget {
   return word === "untold" ? "untold" : { told: true, runBudget: null, finalizationReserve: null };

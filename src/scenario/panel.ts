@@ -4,6 +4,7 @@ import type { Duration } from "../policy/time.ts";
 import type { Arm } from "./arm.ts";
 import type { MeasureName } from "./measures.ts";
 import type { Input } from "./reading.ts";
+import type { ToldBudgetFile } from "./schema.ts";
 import type { Population, Scenario } from "./situation.ts";
 
 export interface Policy {
@@ -16,6 +17,10 @@ export interface Policy {
   readonly layer: WrittenSettings;
   readonly settings: Settings;
   readonly written: Required<WrittenSettings>;
+  /** What a served session is told where neither command line nor environment says anything; null: nothing. */
+  readonly budget: ToldBudgetFile | null;
+  /** The file itself. */
+  readonly inputs: readonly Input[];
 }
 
 /** What a panel expects of one arm against another. */

@@ -135,7 +135,7 @@ function hint(input: unknown, isSeconds: boolean): string {
 const length = () =>
   number("a length of time in seconds, zero or more", { least: 0, most: LONGEST_SECONDS, seconds: true });
 const someLength = () =>
-  number("a length of time in seconds, more than zero", { above: 0, most: LONGEST_SECONDS, seconds: true });
+  number("a length of time in seconds, 0.001 or more", { least: 0.001, most: LONGEST_SECONDS, seconds: true });
 /** How many of something there are, or which of them is meant. */
 const count = (what: string, least: number, most: number) =>
   number(`${what}, a whole number from ${least} to ${most}`, { least, most, whole: true });
@@ -349,7 +349,7 @@ const waitLength = oneOf(
       choice: whole(keys("a choice", { value: someLength(), p: share() }), "a list of { value, p }"),
     }),
   ],
-  "a length of time in seconds, more than zero, or a choice",
+  "a length of time in seconds, 0.001 or more, or a choice",
   true,
 );
 
@@ -449,12 +449,20 @@ const populationSchema = keys("a population", {
   grading,
 });
 
+const toldBudget = keys("a budget", {
+  run_budget_seconds: someLength().optional(),
+  run_deadline_epoch_seconds: number("seconds since the epoch, zero or more", { least: 0, most: 1e12 }).optional(),
+  finalization_reserve_seconds: length().optional(),
+});
+
 const policySchema = keys("a policy", {
   policy: name("the policy"),
   says: text().optional(),
   source: text().optional(),
   date: text().optional(),
   shell_execution: settingsSchema,
+  // What a served session is told where nobody else tells it anything; in a panel that is the arm's to say.
+  budget: toldBudget.optional(),
 });
 
 /** A fast-agent configuration, of which only `shell_execution` concerns us. */
@@ -466,11 +474,7 @@ export const configurationSchema = z.object(
 const budget = oneOf(
   [
     words(["told", "untold"]),
-    keys("a budget", {
-      run_budget_seconds: someLength().optional(),
-      run_deadline_epoch_seconds: number("seconds since the epoch, zero or more", { least: 0, most: 1e12 }).optional(),
-      finalization_reserve_seconds: length().optional(),
-    }),
+    toldBudget,
   ],
   "told, untold or { run_budget_seconds }",
 );
@@ -565,6 +569,7 @@ export type ScenarioFile = z.infer<typeof scenarioSchema>;
 export type PopulationFile = z.infer<typeof populationSchema>;
 export type ProfileFile = z.infer<typeof profileSchema>;
 export type ProfileChanges = z.infer<typeof changesSchema>;
+export type ToldBudgetFile = z.infer<typeof toldBudget>;
 export type BudgetFile = z.infer<typeof budget>;
 export type ArmFile = z.infer<typeof armShape>;
 export type ArmsFile = z.infer<typeof armsSchema>;

@@ -34,6 +34,6 @@ export const STAND_INS: Readonly<Record<FileKind, Readonly<Record<string, unknow
     grading: { tests: 1_000_000, reward: "share", credit: "submitted" },
   },
   profile: { profile: "profile", says: undefined, source: undefined, step_seconds: 1, cadence_seconds: undefined },
-  policy: { policy: "policy", says: undefined, source: undefined, date: undefined },
+  policy: { policy: "policy", says: undefined, source: undefined, date: undefined, budget: undefined },
   arms: {},
 };

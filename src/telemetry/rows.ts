@@ -10,7 +10,7 @@ import type { Grade } from "../agent/grading.ts";
 import { journalLine } from "../agent/journal.ts";
 import { type RunBudget, remaining } from "../policy/budget.ts";
 import type { AutoAwaitReason, WaitReason } from "../policy/hold.ts";
-import { between, type Instant, never } from "../policy/time.ts";
+import { between, earliest, type Instant, latest, never } from "../policy/time.ts";
 import { type Batch, type Dictionaries, openBatch } from "./table.ts";
 import { events, type Outcome, processWaits, shellInvocations, trials } from "./tables.ts";
 
@@ -63,6 +63,24 @@ export function foldTrial(
 
 type Of<Name extends TrialEvent["event"]> = Extract<TrialEvent, { event: Name }>;
 
+interface OpenCall {
+  readonly exec: Of<"exec_called"> | null;
+  readonly autoAwait: Of<"auto_await_granted"> | null;
+  readonly process: Of<"process_called"> | null;
+  readonly wait: Of<"wait_granted"> | null;
+}
+
+/** Milliseconds, by the part of the ledger. */
+interface Shared {
+  initialHold: number;
+  autoAwait: number;
+  hardHold: number;
+  wait: number;
+  otherTool: number;
+}
+
+const NOTHING_SHARED: Readonly<Shared> = { initialHold: 0, autoAwait: 0, hardHold: 0, wait: 0, otherTool: 0 };
+
 class TrialFold {
   readonly #trialId: number;
   readonly #calls: CallBatches | null;
@@ -75,6 +93,10 @@ class TrialFold {
   #autoAwait: Of<"auto_await_granted"> | null = null;
   #process: Of<"process_called"> | null = null;
   #wait: Of<"wait_granted"> | null = null;
+  /** Its siblings that are open too, by their number. Only a served session has any. */
+  #aside: Map<number, OpenCall> | null = null;
+  /** Of the ledger, what calls gave up to siblings that ended after them. */
+  #shared: Shared | null = null;
 
   #outcome: Outcome = "gave_up";
   #committed = false;
@@ -115,24 +137,30 @@ class TrialFold {
         this.#reserveBegins = event.reserveBegins;
         return;
       case "exec_called":
+        if (this.#exec !== null || this.#process !== null) this.#putAside();
         this.#exec = event;
         this.#autoAwait = null;
         return;
       case "auto_await_granted":
+        if (this.#aside !== null) this.#turnTo(event.call);
         this.#autoAwait = event;
         return;
       case "process_called":
+        if (this.#exec !== null || this.#process !== null) this.#putAside();
         this.#process = event;
         this.#wait = null;
         return;
       case "wait_granted":
+        if (this.#aside !== null) this.#turnTo(event.call);
         this.#wait = event;
         return;
       case "control_returned":
+        if (this.#aside !== null) this.#turnTo(event.call);
         if (event.budgetSignal) this.#firstSignal ??= event.at;
         this.#over(event.at, event, event.status);
         return;
       case "call_refused":
+        if (this.#aside !== null) this.#turnTo(event.call);
         this.#over(event.at, null, "refused");
         return;
       case "committed":
@@ -148,12 +176,16 @@ class TrialFold {
         return;
       case "cut_off":
         this.#outcome = "outer_timeout";
-        this.#over(event.at, null, "cut_off");
+        this.#allOver(event.at);
+        return;
+      case "session_ended":
+        this.#outcome = "ended";
+        this.#allOver(event.at);
         return;
       case "left_behind":
         if (event.end === null) this.#leftRunning += 1;
         else if (event.end.by === "itself") this.#heldOn.delete(event.process);
-        else this.#stopped += 1;
+        else if (event.end.by !== "nobody") this.#stopped += 1;
         return;
     }
   }
@@ -166,6 +198,55 @@ class TrialFold {
     this.#process = null;
   }
 
+  /** Every call that is open ends with the trial. */
+  #allOver(at: Instant): void {
+    this.#over(at, null, "cut_off");
+    if (this.#aside === null) return;
+    for (const call of [...this.#aside.keys()]) {
+      this.#turnTo(call);
+      this.#over(at, null, "cut_off");
+    }
+  }
+
+  #putAside(): void {
+    const call = (this.#exec ?? this.#process)!.call;
+    this.#aside ??= new Map();
+    const open = { exec: this.#exec, autoAwait: this.#autoAwait, process: this.#process, wait: this.#wait };
+    this.#aside.set(call, open);
+    this.#exec = null;
+    this.#process = null;
+  }
+
+  /** Takes up the call that an event belongs to. */
+  #turnTo(call: number): void {
+    const open = this.#exec ?? this.#process;
+    if (open !== null && open.call === call) return;
+    if (open !== null) this.#putAside();
+    const sibling = this.#aside!.get(call);
+    if (sibling === undefined) return;
+    this.#aside!.delete(call);
+    this.#exec = sibling.exec;
+    this.#autoAwait = sibling.autoAwait;
+    this.#process = sibling.process;
+    this.#wait = sibling.wait;
+  }
+
+  /** From when on the time of the call at hand belongs to siblings that end after it; `never` if there are none. */
+  #sharedFrom(): Instant {
+    if (this.#aside === null) return never;
+    let from: Instant = never;
+    for (const { exec, process } of this.#aside.values()) from = earliest(from, (exec ?? process)!.at);
+    return from;
+  }
+
+  /** What the ledger has counted of a stretch goes to a sibling. */
+  #share(part: keyof Shared, from: Instant, to: Instant): void {
+    const shared = this.#sharedFrom();
+    if (shared >= to) return;
+    this.#shared ??= { initialHold: 0, autoAwait: 0, hardHold: 0, wait: 0, otherTool: 0 };
+    this.#shared[part] += between(latest(from, shared), to);
+  }
+
   #execOver(called: Of<"exec_called">, at: Instant, returned: Of<"control_returned"> | null, status: CallStatus): void {
     const granted = this.#autoAwait;
     const held = between(called.at, at);
@@ -174,15 +255,21 @@ class TrialFold {
     if (called.held === "soft") {
       const boundary = granted === null ? at : granted.at;
       this.#initialHold += between(called.at, boundary);
+      if (this.#aside !== null) this.#share("initialHold", called.at, boundary);
       this.#initialInReserve += this.#inReserve(called.at, boundary);
       if (granted !== null) {
         this.#autoAwaited += between(boundary, at);
+        if (this.#aside !== null) this.#share("autoAwait", boundary, at);
         this.#heldInReserve += this.#inReserve(boundary, at);
       }
     } else if (called.held === "hard") {
       this.#hardHold += held;
+      if (this.#aside !== null) this.#share("hardHold", called.at, at);
       this.#hardInReserve += this.#inReserve(called.at, at);
-    } else this.#otherTool += held;
+    } else {
+      this.#otherTool += held;
+      if (this.#aside !== null) this.#share("otherTool", called.at, at);
+    }
 
     const end = returned === null ? null : returned.end;
     const running = returned !== null && end === null && !called.background;
@@ -211,6 +298,7 @@ class TrialFold {
     this.#toolCalls += 1;
     this.#processCalls += 1;
     if (held > this.#longestGap) this.#longestGap = held;
+    if (this.#aside !== null) this.#share(isWait ? "wait" : "otherTool", called.at, at);
     if (isWait) {
       this.#waited += held;
       this.#heldInReserve += this.#inReserve(called.at, at);
@@ -233,7 +321,7 @@ class TrialFold {
       return;
     }
     const before = this.#heldOn.get(process);
-    if (end !== null && !this.#ended.has(process)) {
+    if (end !== null && end.by !== "nobody" && !this.#ended.has(process)) {
       this.#ended.add(process);
       this.#stopped += 1;
     }
@@ -327,7 +415,13 @@ class TrialFold {
     const entered = duration >= reserveBegins;
     let unfinished = 0;
     for (const held of this.#heldOn.values()) unfinished += held;
-    const tools = this.#initialHold + this.#autoAwaited + this.#hardHold + this.#waited + this.#otherTool;
+    const shared = this.#shared ?? NOTHING_SHARED;
+    const initialHold = this.#initialHold - shared.initialHold;
+    const autoAwait = this.#autoAwaited - shared.autoAwait;
+    const hardHold = this.#hardHold - shared.hardHold;
+    const wait = this.#waited - shared.wait;
+    const otherTool = this.#otherTool - shared.otherTool;
+    const untold = this.#outcome === "ended";
     to.trial_id.push(facts.trialId);
     to.experiment_id.push(facts.experimentId);
     to.arm.push(facts.arm);
@@ -343,8 +437,8 @@ class TrialFold {
     to.reward.push(facts.grade === null ? null : facts.grade.reward);
     to.tests_passed.push(facts.grade === null ? 0 : facts.grade.testsPassed);
     to.tests_total.push(facts.grade === null ? 0 : facts.grade.testsTotal);
-    to.finalized.push(this.#outcome === "submitted" || this.#outcome === "partial");
-    to.committed.push(this.#committed);
+    to.finalized.push(untold ? null : this.#outcome === "submitted" || this.#outcome === "partial");
+    to.committed.push(untold ? null : this.#committed);
     to.tool_calls.push(this.#toolCalls);
     to.provider_calls.push(this.#toolCalls + this.#requests);
     to.total_foreground_auto_await_seconds.push(this.#autoAwaited);
@@ -354,12 +448,12 @@ class TrialFold {
     to.budget_clamped_process_wait_count.push(this.#budgetClampedWaits);
     to.wait_slice_count.push(this.#slices);
     to.time_entered_finalization_reserve.push(this.#budget !== null && entered ? reserveBegins : null);
-    to.model_seconds.push(duration - tools);
-    to.initial_hold_seconds.push(this.#initialHold);
-    to.auto_await_seconds.push(this.#autoAwaited);
-    to.hard_hold_seconds.push(this.#hardHold);
-    to.process_wait_seconds.push(this.#waited);
-    to.other_tool_seconds.push(this.#otherTool);
+    to.model_seconds.push(duration - initialHold - autoAwait - hardHold - wait - otherTool);
+    to.initial_hold_seconds.push(initialHold);
+    to.auto_await_seconds.push(autoAwait);
+    to.hard_hold_seconds.push(hardHold);
+    to.process_wait_seconds.push(wait);
+    to.other_tool_seconds.push(otherTool);
     to.calls_returned_running.push(this.#returnedRunning);
     to.wait_actions.push(this.#waitActions);
     to.uses_process_tool.push(this.#processCalls > 0);

@@ -9,18 +9,22 @@ import { big, flag, listOf, oneOf, orNull, real, seconds, table, text, whole } f
 /** Grows when a column changes its meaning; a report refuses a file of another version. */
 export const SCHEMA_VERSION = 1;
 
-export const OUTCOMES = ["submitted", "partial", "outer_timeout", "gave_up"] as const;
+export const OUTCOMES = ["submitted", "partial", "outer_timeout", "gave_up", "ended"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 /** How a call ended; two words more than a process has. */
 const CALL_STATUSES = [...PROCESS_STATUSES, "cut_off", "refused"] as const;
 
+/** Whether a stub model met scripted commands, or an agent met real ones. */
+const SOURCES = ["simulated", "measured"] as const;
+
 export const experiments = table(
   "experiments",
   "one row for each execution of a panel; the only table outside the digest",
   {
-    experiment_id: text("derived from the digest of every input and the seed"),
+    experiment_id: text("derived from the digest of every input and the seed; of a served session, its name"),
     schema_version: whole("version of these tables"),
+    source: oneOf(SOURCES, "a stub model on scripted commands, or an agent on real ones"),
     panel: text("name of the panel"),
     question: text("what the panel was written to answer"),
     input_digest: text("SHA-256 over every file the panel resolves to, and every override"),
@@ -72,7 +76,7 @@ export const worlds = table("worlds", "one row for each replicate: a world of it
   digest: text("of all rows of this world: count and sum modulo 2^64 of row hashes, table by table"),
   rows: big("rows of this world in all other tables"),
   delivered_events: big("entries popped from the queue and delivered"),
-  ended_seconds: seconds("when the last trial had ended, in the world's time"),
+  ended_seconds: seconds("when the last slot was free again, in the world's time"),
   first_queue_empty_seconds: seconds("when the first arm had no more trials to start, in the world's time"),
   mean_concurrency: text("slots taken until then on average, by arm, as JSON"),
   concurrency_gap: real("largest relative difference of those averages between two arms"),
@@ -90,13 +94,16 @@ export const trials = table("trials", "one row for each trial: one agent on one 
   started_seconds: seconds("when it began, in the world's time"),
   ended_seconds: seconds("when it ended, in the world's time"),
   duration_seconds: seconds("from its beginning to its end"),
-  outcome: oneOf(OUTCOMES, "how it ended"),
+  outcome: oneOf(
+    OUTCOMES,
+    "how it ended; `ended` where an agent has left a served session, and nobody tells what became of its work",
+  ),
   outer_timeout: flag("whether the outer harness cut it off"),
   reward: orNull(real("0 to 1, as the scenario grades it; null if it was not graded")),
   tests_passed: whole("tests that pass in what is credited"),
   tests_total: whole("tests that the grader runs"),
-  finalized: flag("whether it was submitted before the limit"),
-  committed: flag("whether a commit was made before the limit"),
+  finalized: orNull(flag("whether it was submitted before the limit; null where nobody tells")),
+  committed: orNull(flag("whether a commit was made before the limit; null where nobody tells")),
   tool_calls: whole("calls of any tool"),
   provider_calls: whole("model requests: one for each tool call, commit and submission"),
   total_foreground_auto_await_seconds: seconds("held by auto-await after the initial hold, over all calls"),
@@ -142,7 +149,12 @@ export const shellInvocations = table(
     call_index: whole("which tool call of the trial, from 1"),
     process_id: orNull(whole("the process it started; null if it was refused")),
     command: oneOf("command", "the command line"),
-    kind: orNull(oneOf(KINDS, "what kind of command it turned out to be; null where nobody knows")),
+    kind: orNull(
+      oneOf(
+        KINDS,
+        "what kind of command it turned out to be; measured: hanging if it never came to its own end in the session; null where nobody knows",
+      ),
+    ),
     background: flag("whether it was started in the background"),
     called_seconds: seconds("when the call was made"),
     returned_seconds: orNull(seconds("when control returned; null if the harness cut it off")),

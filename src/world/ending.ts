@@ -4,9 +4,9 @@
  * The grace is the policy's and goes by its clock. How long the machine takes to let a process go is the machine's own
  * affair and goes by real time, at whatever speed a world runs.
  */
-import { after, type Instant, milliseconds } from "../policy/time.ts";
+import { after, type Duration, type Instant, milliseconds } from "../policy/time.ts";
 import type { Clock } from "./live.ts";
-import { type Census, Family } from "./tree.ts";
+import type { Census, Family } from "./tree.ts";
 
 /** Between two looks while something is being ended. */
 const SHORTLY = milliseconds(25);
@@ -31,6 +31,8 @@ interface Ending {
   forget: () => void;
   /** When KILL was first sent, in real time; null as long as the grace lasts. */
   killedAt: Instant | null;
+  /** Even KILL has not done it. It goes on, but nobody waits. */
+  hopeless: boolean;
 }
 
 /** Keeps an eye on the families of one session, and ends them when told to. */
@@ -38,6 +40,7 @@ export class Patrol {
   readonly census: Census;
   readonly #clock: Clock;
   readonly #realTime: Clock;
+  readonly #extinct: (family: Family) => void;
   readonly #endings = new Set<Ending>();
   /** Families that may still grow, and have to be watched for it. */
   readonly #watched = new Set<Family>();
@@ -47,11 +50,16 @@ export class Patrol {
   #forget: (() => void) | null = null;
   #dueAt: number = Number.POSITIVE_INFINITY;
 
-  /** @param clock what a grace is counted by · @param realTime what the machine is measured by */
-  constructor(census: Census, clock: Clock, realTime: Clock) {
+  /**
+   * @param clock what a grace is counted by
+   * @param realTime what the machine is measured by
+   * @param extinct told of each family that nobody ends or watches any more, once nothing of it lives
+   */
+  constructor(census: Census, clock: Clock, realTime: Clock, extinct: (family: Family) => void = () => {}) {
     this.census = census;
     this.#clock = clock;
     this.#realTime = realTime;
+    this.#extinct = extinct;
   }
 
   /** From now on descendants are noted as they come, so that they are known when they have gone elsewhere. */
@@ -62,20 +70,20 @@ export class Patrol {
     this.#plan();
   }
 
-  /** It will not be ended any more, or not before somebody looks of his own accord. */
+  /** Whoever is left of it is still looked for, but only when there is another reason to look. */
   unwatch(family: Family): void {
     this.#watched.delete(family);
-    if (family.extinct) this.census.families.delete(family);
+    this.#bury();
     this.#plan();
   }
 
-  /** Finds who lives now, unless somebody just has. */
-  look({ thorough }: { readonly thorough: boolean }): void {
+  /** Finds who lives now. @param thorough as the census means it */
+  look(thorough = false): void {
     const began = this.#realTime.now();
-    if (!thorough && began - this.#lookedAt < FRESH) return;
     this.census.look(thorough);
     this.#lookedAt = this.#realTime.now();
     this.#lookTook = this.#lookedAt - began;
+    this.#bury();
   }
 
   /** How long the latest look took, in milliseconds. */
@@ -87,16 +95,26 @@ export class Patrol {
    * Ends all that a family has become.
    *
    * @param killAt when the grace is over, by the policy's clock
-   * @param done told once: whether nothing of it is left; not before this call has returned
+   * @param done told, once this call has returned, whether nothing of it is left; should not even KILL have done it,
+   *   told that first, and once more if it is gone after all
    */
   end(family: Family, killAt: Instant, done: (gone: boolean) => void): void {
     this.census.families.add(family);
-    if (this.#realTime.now() - this.#lookedAt >= FRESH) this.look({ thorough: true });
+    if (this.#realTime.now() - this.#lookedAt >= FRESH) this.look(true);
     this.#send(family, "SIGTERM");
-    const ending: Ending = { family, done, killAt, forget: () => {}, killedAt: null };
+    const ending: Ending = { family, done, killAt, forget: () => {}, killedAt: null, hopeless: false };
     this.#endings.add(ending);
     ending.forget = this.#clock.at(killAt, () => this.#kill(ending));
     this.soon();
+  }
+
+  /** Ends several. Comes back once nothing of them is left, or not even KILL has done it. */
+  async endAll(families: readonly Family[], grace: Duration): Promise<void> {
+    for (const family of families) this.census.families.add(family);
+    this.look(true);
+    const killAt = after(this.#clock.now(), grace);
+    const left = families.filter(({ living }) => living.length > 0);
+    await Promise.all(left.map((family) => new Promise((done) => this.end(family, killAt, done))));
   }
 
   /** A grace that is under way ends earlier, if this is earlier. */
@@ -148,15 +166,25 @@ export class Patrol {
   #kill(ending: Ending): void {
     if (!this.#endings.has(ending)) return;
     ending.killedAt = this.#realTime.now();
-    this.look({ thorough: true });
+    this.look(true);
     this.#send(ending.family, "SIGKILL");
     this.soon();
   }
 
+  #bury(): void {
+    const ending = new Set([...this.#endings].map(({ family }) => family));
+    for (const family of this.census.families) {
+      if (!family.extinct || this.#watched.has(family) || ending.has(family)) continue;
+      this.census.families.delete(family);
+      this.#extinct(family);
+    }
+  }
+
   #plan(): void {
-    if (this.#endings.size > 0) this.#set(Math.max(SHORTLY, this.#lookTook * SHARE_SHORTLY));
-    else if (this.#watched.size > 0) {
-      this.#set(Math.max(SELDOM[Math.min(this.#round, SELDOM.length - 1)]!, this.#lookTook * SHARE_SELDOM));
+    const [took, endings] = [this.#lookTook, [...this.#endings]];
+    if (endings.some(({ hopeless }) => !hopeless)) this.#set(Math.max(SHORTLY, took * SHARE_SHORTLY));
+    else if (endings.length > 0 || this.#watched.size > 0) {
+      this.#set(Math.max(SELDOM[Math.min(this.#round, SELDOM.length - 1)]!, took * SHARE_SELDOM));
     } else {
       this.#forget?.();
       this.#forget = null;
@@ -177,21 +205,28 @@ export class Patrol {
     this.#forget = null;
     this.#dueAt = Number.POSITIVE_INFINITY;
     this.#round += 1;
+    this.look();
     // Nobody's end is told on the strength of a look at a part of the table only.
-    this.look({ thorough: this.#endings.size > 0 });
+    if ([...this.#endings].some(({ family }) => family.living.length === 0)) this.look(true);
     for (const ending of [...this.#endings]) {
       const { family, killedAt } = ending;
-      if (family.living.length === 0) this.#over(ending, true);
-      else if (killedAt === null) continue;
-      else if (this.#realTime.now() >= after(killedAt, PATIENCE)) this.#over(ending, false);
-      else this.#send(family, "SIGKILL");
+      if (family.living.length === 0) this.#over(ending);
+      else if (killedAt !== null) {
+        this.#send(family, "SIGKILL");
+        if (!ending.hopeless && this.#realTime.now() >= after(killedAt, PATIENCE)) this.#givesUp(ending);
+      }
     }
     this.#plan();
   }
 
-  #over(ending: Ending, gone: boolean): void {
+  #over(ending: Ending): void {
     ending.forget();
     this.#endings.delete(ending);
-    ending.done(gone);
+    ending.done(true);
+  }
+
+  #givesUp(ending: Ending): void {
+    ending.hopeless = true;
+    ending.done(false);
   }
 }

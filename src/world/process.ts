@@ -2,8 +2,9 @@
 import type { End, Mark, ProcessId, Quiet, Signal } from "../agent/effects.ts";
 import { after, type Duration, earliest, type Instant, moment, never } from "../policy/time.ts";
 import type { ScriptedCommand } from "./script.ts";
+import type { WatchedProcess } from "./watched.ts";
 
-export class ScriptedProcess {
+export class ScriptedProcess implements WatchedProcess {
   readonly id: ProcessId;
   readonly command: ScriptedCommand;
   readonly startedAt: Instant;
@@ -15,6 +16,8 @@ export class ScriptedProcess {
   /** When TERM reaches it, or has; `never` if nobody ends it. */
   #termAt: Instant = never;
   #signal: Signal | null;
+  /** Made once somebody asks after it has come; from then on nothing can change it. */
+  #end: End | null = null;
   #code: number | null;
   /** Whether anybody has been told of its end. */
   reported = false;
@@ -32,7 +35,8 @@ export class ScriptedProcess {
   /** Its end, if it has come. An end due at this very moment has. */
   endBy(now: Instant): End | null {
     if (this.endsAt > now) return null;
-    return { at: this.endsAt, by: this.#by, code: this.#code, signal: this.#signal };
+    this.#end ??= { at: this.endsAt, by: this.#by, code: this.#code, signal: this.#signal };
+    return this.#end;
   }
 
   /** TERM at a moment, and KILL after the grace. What would end before that still does, by itself. */

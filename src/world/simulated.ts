@@ -8,13 +8,14 @@
  * trial at that very millisecond. The outer harness is part of the world: it ends each trial at its
  * outer limit, whatever is being held then.
  */
-import { type Agent, type Answer, CutOff, type Effect, type ProcessId, type Quiet } from "../agent/effects.ts";
+import { type Agent, type Answer, CutOff, type Effect, type Held, type ProcessId } from "../agent/effects.ts";
 import type { Record, TrialEvent } from "../agent/events.ts";
 import { journal } from "../agent/journal.ts";
-import { after, type Duration, earliest, type Instant, moment, never } from "../policy/time.ts";
+import { after, type Duration, type Instant, moment, never } from "../policy/time.ts";
 import { BrokenPromise, Kernel, type KernelOptions, RANK, type Token } from "./kernel.ts";
 import { ScriptedProcess } from "./process.ts";
 import type { ScriptedCommand } from "./script.ts";
+import { type HoldEffect, held, holdEnds, nextLook } from "./watched.ts";
 
 /** A trial that waits for its slot. */
 export interface Entrant {
@@ -326,24 +327,20 @@ class TrialRun {
     }
   }
 
-  /** Ends by itself at the earliest of: the process's end, the quiet, `until`; in this order at one moment. */
-  #hold(effect: Extract<Effect, { effect: "hold" }>, now: Instant): Answer | null {
+  #hold(effect: HoldEffect, now: Instant): Answer | null {
     const process = this.#process(effect.anyOf[0]);
-    const { until, quiet } = effect;
-    if (process.endsAt <= now) return this.#held(process, "exit", now);
-    const quietAt = quiet === null ? never : process.quietAt(quiet as Quiet, now);
-    if (quietAt <= now) return this.#held(process, "quiet", now);
-    if (until <= now) return this.#held(process, "until", now);
-    const next = earliest(quietAt, until);
+    const why = holdEnds(effect, process, now);
+    if (why !== null) return this.#held(process, why, now);
+    const next = nextLook(effect, process, now);
     return process.endsAt <= next
       ? this.#waitFor(effect, process.endsAt, RANK.exit)
       : this.#waitFor(effect, next, RANK.timer);
   }
 
-  #held(process: ScriptedProcess, why: "exit" | "quiet" | "until" | "cancelled", now: Instant): Answer {
-    const end = process.endBy(now);
-    if (end !== null) process.reported = true;
-    return { at: now, why, end, written: process.written(now), lastOutputAt: process.lastOutputAt(now) };
+  #held(process: ScriptedProcess, why: Held["why"], now: Instant): Answer {
+    const answer = held(process, why, now);
+    if (answer.end !== null) process.reported = true;
+    return answer;
   }
 
   #stopped(process: ScriptedProcess, now: Instant): Answer {

@@ -128,7 +128,9 @@ const said: readonly (readonly [event: TrialEvent, line: string | null])[] = [
   [{ event: "submitted", at, partial: false }, "finished"],
   [{ event: "submitted", at, partial: true }, "finished  in part"],
   [{ event: "gave_up", at }, "gave up"],
+  [{ event: "session_ended", at }, "ended"],
   [{ event: "cut_off", at }, "cut off"],
+  [{ event: "session_ended", at }, "ended"],
   [{ event: "left_behind", at, process, end: null }, "left     process-1  still running"],
   [{ event: "left_behind", at, process, end }, null],
 ];

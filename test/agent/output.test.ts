@@ -100,6 +100,12 @@ describe("output beyond its budget", () => {
     expect(unread("🐢🐢🐢🐢", ten).text).toBe("🐢\n[bytes 4 to 12 left out]\n🐢");
   });
 
+  test("is not cut any further where its bytes are no text", () => {
+    expect(unread(new Uint8Array(20).fill(0x80), ten).text).toBe(
+      `${"\ufffd".repeat(5)}\n[bytes 5 to 18 left out]\n${"\ufffd".repeat(2)}`,
+    );
+  });
+
   test("of which the beginning is no longer kept begins where it is, and is not complete", () => {
     expect(unread("abcdefghijklmnopqrstuvwxyz", ten, { retain: 20 })).toMatchObject({
       text: "ghijk\n[bytes 11 to 21 left out]\nvwxyz",

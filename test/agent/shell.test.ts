@@ -134,6 +134,16 @@ describe("a cap that kills", () => {
     expect(trial).toMatchObject({ auto_await_cap_crossings: 1, processes_stopped: 1, processes_left_running: 0 });
   });
 
+  test("leaves a process that has timed out, whoever looks later, and totals that count the grace", () => {
+    const { status, listed } = inSession(killing(60), function* (hands) {
+      yield* hands.exec(stubborn);
+      return { status: result(yield* hands.status(1)), listed: result(yield* hands.list()) };
+    });
+    expect(status).toMatchObject({ status: "timed_out", signal: "SIGKILL", elapsed_seconds: 62 });
+    expect(listed.processes).toMatchObject([{ status: "timed_out", elapsed_seconds: 62 }]);
+    expect(listed.totals).toMatchObject({ total_foreground_auto_await_seconds: 52, auto_await_cap_crossings: 1 });
+  });
+
   test("acts at the boundary where the cap lies at or under it", () => {
     expect(execOf(killing(5), command(hangs()))).toMatchObject({
       elapsed_seconds: 10,
@@ -696,6 +706,7 @@ describe("a process id", () => {
     expect(statusAfter({ ...end, by: "itself", code: null, signal: "SIGSEGV" })).toBe("failed");
     expect(statusAfter({ ...end, by: "limit" })).toBe("timed_out");
     expect(statusAfter({ ...end, by: "stop" })).toBe("terminated");
+    expect(statusAfter({ ...end, by: "nobody", code: null })).toBe("lost");
   });
 
   test("is live from its start until its end was seen", () => {

@@ -199,3 +199,9 @@ describe("a budget as a harness tells it", () => {
     });
   });
 });
+
+test("a deadline in milliseconds since the epoch is refused as one that is not in seconds", () => {
+  expect(readBudget([{ place: "command line", run_deadline_epoch_seconds: 1_790_000_000_000 }])).toEqual({
+    faults: ["command line: run_deadline_epoch_seconds is 1790000000000: expected seconds, 100000000000 at most"],
+  });
+});

@@ -85,7 +85,7 @@ export const THREE_ARMS: readonly SyntheticArm[] = [
   },
 ];
 
-export const HYPOTHESES = [
+const HYPOTHESES = [
   { measure: "outer_timeout", arm: "budgeted", against: "treatment", expect: "lower" },
   { measure: "outer_timeout", arm: "treatment", against: "control", expect: "higher" },
   { measure: "duration_seconds", arm: "budgeted", against: "treatment", expect: "lower" },
@@ -157,6 +157,7 @@ export async function writeSynthetic(path: string, options: Synthetic = {}): Pro
   push(experiment, {
     experiment_id: "synthetic",
     schema_version: schemaVersion,
+    source: "simulated",
     panel,
     question,
     input_digest: "5d41402abc4b2a76b9719d911017c592aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",

@@ -35,24 +35,24 @@ describe("a scenario is refused, and the message says what to write, for", () =>
     [
       "a length with a unit of its own",
       aScenario({ outer_limit_seconds: "▸90m" }),
-      ['outer_limit_seconds is "90m": expected a length of time in seconds, more than zero; write 5400'],
+      ['outer_limit_seconds is "90m": expected a length of time in seconds, 0.001 or more; write 5400'],
     ],
     [
       "a number with separators, which YAML takes for a word",
       aScenario({ outer_limit_seconds: "▸5_400" }),
       [
-        'outer_limit_seconds is "5_400": expected a length of time in seconds, more than zero; write 5400, without quotes or separators',
+        'outer_limit_seconds is "5_400": expected a length of time in seconds, 0.001 or more; write 5400, without quotes or separators',
       ],
     ],
     [
       "a key that is missing",
       `▸${aScenario({ outer_limit_seconds: "" })}`,
-      ["outer_limit_seconds is missing: expected a length of time in seconds, more than zero"],
+      ["outer_limit_seconds is missing: expected a length of time in seconds, 0.001 or more"],
     ],
     [
       "a key that says nothing",
       aScenario({ outer_limit_seconds: "▸~" }),
-      ["outer_limit_seconds is empty: expected a length of time in seconds, more than zero"],
+      ["outer_limit_seconds is empty: expected a length of time in seconds, 0.001 or more"],
     ],
     [
       "a negative length",
@@ -62,7 +62,7 @@ describe("a scenario is refused, and the message says what to write, for", () =>
     [
       "an infinite length",
       aScenario({ outer_limit_seconds: "▸.inf" }),
-      ["outer_limit_seconds is .inf: expected a length of time in seconds, more than zero, and finite"],
+      ["outer_limit_seconds is .inf: expected a length of time in seconds, 0.001 or more, and finite"],
     ],
     [
       "a length that is no number, where a distribution could stand too",
@@ -176,7 +176,7 @@ describe("a scenario is refused, and the message says what to write, for", () =>
     [
       "no time at all before a timeout",
       aScenario({ plan: "[{ run: { command: pytest, timeout_seconds: ▸0 } }]" }),
-      ["plan[0].run.timeout_seconds is 0: expected a length of time in seconds, more than zero"],
+      ["plan[0].run.timeout_seconds is 0: expected a length of time in seconds, 0.001 or more"],
     ],
     [
       "work after the submission",
@@ -201,7 +201,7 @@ describe("a scenario is refused, and the message says what to write, for", () =>
         grading: "▸{ tests: ▸0, credit: submitted }",
       }),
       [
-        "outer_limit_seconds is 0: expected a length of time in seconds, more than zero",
+        "outer_limit_seconds is 0: expected a length of time in seconds, 0.001 or more",
         'plan[0].run is "pytset": expected one of the scenario\'s commands; did you mean pytest?',
         "grading.reward is missing: expected all_tests or share",
         "grading.tests is 0: expected a number of tests, a whole number from 1 to 1000000",
@@ -473,7 +473,7 @@ describe("a panel is refused for", () => {
     expect(faults(() => loadPanel(path("panels/p.yaml")))).toEqual([
       "panels/p.yaml:4:13: replicates is 0: expected a number of replicates, a whole number from 1 to 1000000",
       'panels/p.yaml:6:41: arms[0].profile is "gone": there is no profile of that name beside the file, in ../scenarios, ../panels, ../panels/policies, ../panels/profiles, or among what ships; there are long and short',
-      "scenarios/here.yaml:3:22: outer_limit_seconds is -1: expected a length of time in seconds, more than zero",
+      "scenarios/here.yaml:3:22: outer_limit_seconds is -1: expected a length of time in seconds, 0.001 or more",
       'panels/policies/mine.yaml:2:40: shell_execution.kill_grace_seconds is "2s": expected a length of time in seconds, 0 to 3600; write 2',
     ]);
   });

@@ -332,6 +332,18 @@ describe("the row of a trial", () => {
     expect(counted(0, { foreground_auto_await_max_seconds: 240, foreground_at_cap: "kill" })).toEqual([1, 0]);
   });
 
+  test("counts no return that was the client's own doing", () => {
+    const plan = [thinks(4_700), runs(command(hangs())), submits];
+    const cancelled = { ...budgeted, settings: { foreground_auto_await_max_seconds: 240 }, plan, cancels: [4_720] };
+    const { trial, invocations } = of({ ...cancelled, outerLimit: 4_722 });
+    expect(invocations[0]).toMatchObject({
+      auto_await_outcome: "cancelled",
+      auto_await_clamp_reasons: ["remaining_run_budget"],
+      returned_running: true,
+    });
+    expect(trial).toMatchObject({ auto_await_cap_crossings: 0, budget_clamped_auto_await_count: 0 });
+  });
+
   test("counts a wait that the budget shortened though the process ended first", () => {
     const spec: RunSpec = {
       settings: { foreground_auto_await_max_seconds: 0, process_wait_slice_seconds: "none" },

@@ -259,7 +259,12 @@ describe("lanes", () => {
   });
 
   test("start nobody before all else of that moment has happened", () => {
-    // Two trials end at 10 s, one by its own submission and one by the end of its grace: both slots are taken again.
+    // At 10 s the trial of the second lane ends first, since it began first; the first lane is served first all the same.
+    const { order } = inAWorld([lane(1, 5, 5, 5), lane(1, 10, 5)]);
+    expect(order).toEqual(["0.0", "1.0", "0.1", "0.2", "1.1"]);
+  });
+
+  test("may have several slots free at one moment, after a cut and after a submission", () => {
     const { trials, occupancy } = inAWorld(
       [{ slots: 2, candidates: [thinking(10), thinking(99, 5), thinking(10), thinking(10)] }],
       { cutGrace: 5 },

@@ -1,0 +1,94 @@
+/** Results as a model reads them: the output, and a line that says how things stand and what may be done next. */
+import type { ExecResult, ListResult, ProcessResult, Totals, WaitResult } from "../agent/shell.ts";
+import { listed } from "../scenario/fault.ts";
+
+type AnyResult = ExecResult | ProcessResult | WaitResult;
+
+export function answerText(result: AnyResult | ListResult): string {
+  if ("processes" in result) return listText(result);
+  const { output } = result;
+  const line = `[${statusLine(result)}]`;
+  if (output === "") return line;
+  return `${output}${output.endsWith("\n") ? "" : "\n"}${line}`;
+}
+
+function statusLine(result: AnyResult): string {
+  const parts = [standing(result)];
+  if ("requested_wait_seconds" in result) parts.push(...waitWords(result));
+  if ("auto_await_outcome" in result) parts.push(...holdWords(result));
+  if (result.status === "running") parts.push(whatNext(result.process_id));
+  if (!result.output_complete) parts.push("Some of its output may be missing here.");
+  parts.push(`Its output so far ends at byte ${result.next_offset}.`);
+  parts.push(...budgetWords(result));
+  return parts.join(" ");
+}
+
+/** How the process stands. */
+function standing({ status, process_id: name, exit_code: code, signal, elapsed_seconds: elapsed }: AnyResult): string {
+  const how = signal !== null ? `by ${signal}` : code !== null ? `with exit code ${code}` : "";
+  const ended = how === "" ? "" : ` ${how}`;
+  switch (status) {
+    case "running":
+      return `${name} is running, ${elapsed} s after its start.`;
+    case "completed":
+      return `${name} completed${ended} after ${elapsed} s.`;
+    case "failed":
+      return `${name} failed${ended} after ${elapsed} s.`;
+    case "timed_out":
+      return `${name} reached its time limit after ${elapsed} s and was ended${ended}, with all it had started.`;
+    case "terminated":
+      return `${name} was stopped after ${elapsed} s${ended}, with all it had started.`;
+    case "already_exited":
+      return `${name} had ended already${how === "" ? "" : `, ${how}`}; there was nothing to stop.`;
+    case "termination_failed":
+      return `${name} could not be ended, not even by SIGKILL.`;
+    case "lost":
+      return `${name} is lost: the runtime that had started it was killed, and nobody saw how it ended.`;
+    case "cancelled":
+      return `${name} was cancelled.`;
+  }
+}
+
+function waitWords(result: WaitResult): readonly string[] {
+  const { requested_wait_seconds: asked, effective_wait_seconds: granted, clamp_reasons: reasons } = result;
+  if (result.wait_clamped) {
+    return granted === 0
+      ? [`The wait of ${asked} s did not start (${listed(reasons)}).`]
+      : [`The wait of ${asked} s was cut to ${granted} s (${listed(reasons)}).`];
+  }
+  if (result.wait_raised) return [`The wait of ${asked} s was raised to ${granted} s, the shortest there is.`];
+  return result.wait_defaulted ? [`No wait was named, so it was ${granted} s.`] : [];
+}
+
+function holdWords({ status, auto_await_outcome: outcome, clamp_reasons: reasons }: ExecResult): readonly string[] {
+  if (status !== "running" || outcome === null) return [];
+  return [reasons.length === 0 ? `It was handed back (${outcome}).` : `It was handed back early (${listed(reasons)}).`];
+}
+
+function whatNext(name: string): string {
+  return `It goes on by itself: do not start it again; process(action: "wait", process_id: "${name}") waits for it.`;
+}
+
+function budgetWords(result: AnyResult | ListResult): readonly string[] {
+  const { remaining_run_seconds: left, finalization_reserve_seconds: reserve, guidance } = result;
+  return [
+    ...(left === undefined
+      ? []
+      : [`${left} s of this run are left, the last ${reserve} s of them kept for finishing.`]),
+    ...(guidance === undefined ? [] : [guidance.text]),
+  ];
+}
+
+function listText(result: ListResult): string {
+  const { processes, totals } = result;
+  const lines = processes.map(
+    ({ process_id, status, elapsed_seconds, command }) => `${process_id}  ${status}  ${elapsed_seconds} s  ${command}`,
+  );
+  const count = processes.length === 1 ? "1 process" : `${processes.length} processes`;
+  const said = [`${count}.`, heldWords(totals), ...budgetWords(result)].join(" ");
+  return [...lines, `[${said}]`].join("\n");
+}
+
+function heldWords(totals: Totals): string {
+  return `Held so far: ${totals.total_foreground_auto_await_seconds} s by auto-await, ${totals.total_process_wait_seconds} s by waits.`;
+}

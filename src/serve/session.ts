@@ -1,0 +1,102 @@
+/**
+ * A served session: one shell with its table of processes, and a run of its own for each call.
+ *
+ * Calls may run side by side, as a client makes them. All are answered by one shell and write into one list of events,
+ * so a session is a trial like any other, and its rows are the same fold over it.
+ */
+import type { Agent, Command, ProcessId } from "../agent/effects.ts";
+import type { Action, TrialEvent } from "../agent/events.ts";
+import { type Refused, Shell } from "../agent/shell.ts";
+import { type RunBudget, reserveBegins } from "../policy/budget.ts";
+import type { Settings } from "../policy/settings.ts";
+import { after, beginning, type Duration, type Instant, never } from "../policy/time.ts";
+import { type Clock, type LiveRun, LiveWorld, type ProcessPort } from "../world/live.ts";
+import type { WatchedProcess } from "../world/watched.ts";
+
+export interface SessionOptions {
+  readonly clock: Clock;
+  readonly port: ProcessPort;
+  readonly settings: Settings;
+  /** Null: not told. */
+  readonly budget: RunBudget | null;
+  /** A command line as the port runs it. @param cwd as the model named it; null if it named none */
+  readonly commandOf: (line: string, cwd: string | null) => Command;
+  /** What an earlier runtime in the same place left behind, and what can still be read of it. */
+  readonly lost?: readonly LostProcess[];
+}
+
+export interface LostProcess {
+  readonly id: ProcessId;
+  readonly command: Command;
+  readonly process: WatchedProcess;
+}
+
+export class Session {
+  readonly clock: Clock;
+  readonly settings: Settings;
+  readonly budget: RunBudget | null;
+  readonly commandOf: SessionOptions["commandOf"];
+  /** Everything that has happened. Nothing is added once the session has ended. */
+  readonly events: TrialEvent[] = [];
+  readonly #shell: Shell;
+  readonly #world: LiveWorld;
+  readonly #runs = new Set<Pick<LiveRun<never>, "cancel">>();
+  #endedAt: Instant | null = null;
+
+  constructor({ clock, port, settings, budget, commandOf, lost = [] }: SessionOptions) {
+    this.clock = clock;
+    this.settings = settings;
+    this.budget = budget;
+    this.commandOf = commandOf;
+    this.#world = new LiveWorld(clock, port);
+    this.#shell = new Shell({ settings, budget, cadence: null, record: (event) => this.#record(event) });
+    for (const { id, command, process } of lost) {
+      this.#shell.adopt(id, command);
+      this.#world.adopt(id, process);
+    }
+    this.#record({
+      event: "trial_began",
+      at: beginning,
+      budget,
+      outerLimit: budget === null ? (never as number as Duration) : budget.length,
+      reserveBegins: budget === null ? never : reserveBegins(budget),
+    });
+  }
+
+  get isOver(): boolean {
+    return this.#endedAt !== null;
+  }
+
+  /** Makes one call. It has begun once this returns. */
+  call<Result>(make: (shell: Shell, now: Instant) => Agent<Result>): LiveRun<Result> {
+    const run = this.#world.run(make(this.#shell, this.clock.now()));
+    this.#runs.add(run);
+    const over = () => void this.#runs.delete(run);
+    run.done.then(over, over);
+    return run;
+  }
+
+  /** Writes down a call that could not be made. */
+  turnDown(asked: Command | Action | null, why: string): Refused {
+    return this.#shell.turnDown(asked, why, this.clock.now());
+  }
+
+  /**
+   * The client has gone. Calls that are still held end here, whoever may still hear of them; processes are left as they are.
+   * A session that lasts to the end of its run was cut off by whoever had set that end.
+   */
+  end(): Instant {
+    if (this.#endedAt !== null) return this.#endedAt;
+    const at = this.clock.now();
+    const cutOff = this.budget !== null && at >= after(beginning, this.budget.length);
+    this.#record({ event: cutOff ? "cut_off" : "session_ended", at });
+    for (const { process, end } of this.#world.unreported(at)) this.#record({ event: "left_behind", at, process, end });
+    this.#endedAt = at;
+    for (const run of this.#runs) run.cancel();
+    return at;
+  }
+
+  #record(event: TrialEvent): void {
+    if (this.#endedAt === null) this.events.push(event);
+  }
+}

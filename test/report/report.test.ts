@@ -1,0 +1,585 @@
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { DEFAULT_DEFINITION } from "../../src/report/definition.ts";
+import { MEASURES } from "../../src/report/measures.ts";
+import { ReportError, type Summary, summarise, writeReport } from "../../src/report/report.ts";
+import { measureNames } from "../../src/scenario/measures.ts";
+import { ecdf } from "../../src/stats/ecdf.ts";
+import { readStore } from "../../src/telemetry/store.ts";
+import { folder } from "./folder.ts";
+import { HOSTILE, HOSTILE_ARMS } from "./hostile.ts";
+import { crossedArms, type Synthetic, THREE_ARMS, writeSynthetic } from "./synthetic.ts";
+
+const place = folder();
+const madeAt = new Date("2026-11-30T18:00:00Z");
+
+interface Made {
+  readonly database: string;
+  readonly page: string;
+  readonly summary: Summary;
+}
+
+let made = 0;
+async function make(options: Synthetic = {}, definition?: string): Promise<Made> {
+  made += 1;
+  const database = join(place, `${made}.duckdb`);
+  const path = join(place, `${made}.html`);
+  await writeSynthetic(database, options);
+  const summary = await writeReport(database, path, { madeAt, ...(definition === undefined ? {} : { definition }) });
+  return { database, page: readFileSync(path, "utf8"), summary };
+}
+
+const scriptsIn = (page: string) => [...page.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, source]) => source!);
+/** What the page says besides its scripts and the data of its charts. */
+const withoutScripts = (page: string) => page.replace(/<script[\s\S]*?<\/script>/g, "");
+const textOf = (markup: string) =>
+  markup
+    .replace(/<[^>]*>/g, " ")
+    .replaceAll("\u00a0", " ")
+    .replace(/\s+/g, " ");
+
+/** Of some texts those that are not there: a page is too long to be printed with each failure. */
+const missing = (where: string, ...texts: readonly string[]) => texts.filter((text) => !where.includes(text));
+
+let usual: Made;
+beforeAll(async () => {
+  usual = await make();
+});
+
+describe("a page", () => {
+  test("has the same bytes each time, but for when it was made", async () => {
+    const again = join(place, "again.html");
+    await writeReport(usual.database, again, { madeAt });
+    expect(readFileSync(again, "utf8") === usual.page).toBe(true);
+    await writeReport(usual.database, again, { madeAt: new Date("2027-01-01T00:00:00Z") });
+    const stamp = /<time datetime="[^"]*">[^<]*<\/time>/;
+    expect(readFileSync(again, "utf8").replace(stamp, "") === usual.page.replace(stamp, "")).toBe(true);
+  });
+
+  test("allows its own scripts by their hashes, and nothing else", () => {
+    const csp = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(usual.page)![1]!.replaceAll("&#39;", "'");
+    const hashes = scriptsIn(usual.page).map(
+      (source) => `'sha256-${createHash("sha256").update(source).digest("base64")}'`,
+    );
+    expect(hashes).toHaveLength(4);
+    expect(csp.split("; ")).toEqual([
+      "default-src 'none'",
+      `script-src ${hashes.join(" ")}`,
+      "style-src 'unsafe-inline'",
+      "img-src data:",
+      "base-uri 'none'",
+      "form-action 'none'",
+    ]);
+  });
+
+  test("is one file: nothing in it points outside", () => {
+    const rest = withoutScripts(usual.page).replaceAll(/ xmlns(:xlink)?="[^"]*"/g, "");
+    expect(rest.match(/https?:|\/\/[a-z0-9-]+\.[a-z]/i)).toBeNull();
+    expect(rest.match(/<(?:link(?! rel="icon" href="data:,")|iframe|object|embed|img|base)\b/)).toBeNull();
+    expect(rest.match(/@import|url\((?!#)/)).toBeNull();
+    expect(
+      [...rest.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, to]) => to).filter((to) => !/^(#|data:,$)/.test(to!)),
+    ).toEqual([]);
+  });
+
+  test("stays under 3 MB", () => {
+    expect(usual.page.length).toBeLessThan(3e6);
+  });
+
+  test("has a table behind every chart, as many rows as the chart has, and says so", () => {
+    const data = JSON.parse(/id="chart-data">(.*?)<\/script>/s.exec(usual.page)![1]!) as {
+      charts: Record<string, { rows: unknown[] }>;
+    };
+    const figures = [...usual.page.matchAll(/<figure class="chart" id="chart-([^"]*)"[\s\S]*?<\/figure>/g)];
+    expect(figures.map(([, name]) => name).sort()).toEqual(Object.keys(data.charts).sort());
+    expect(figures.length).toBeGreaterThanOrEqual(9);
+    for (const [markup, name] of figures) {
+      const rows = data.charts[name!]!.rows.length;
+      expect(missing(markup, `The data behind it, ${rows.toLocaleString("en")} rows`)).toEqual([]);
+      expect([...markup.matchAll(/<tbody>([\s\S]*)<\/tbody>/g)][0]![1]!.match(/<tr>/g)).toHaveLength(rows);
+      expect(markup.match(/<svg /g)).toHaveLength(2);
+    }
+  });
+
+  test("has no id twice, and every reference to one has its target", () => {
+    const rest = withoutScripts(usual.page);
+    const ids = [...rest.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id!);
+    expect(new Set(ids).size).toBe(ids.length);
+    const wanted = [...rest.matchAll(/(?:href="#|url\(#|aria-labelledby=")([^")]+)/g)].map(([, id]) => id!);
+    expect(wanted.filter((id) => !ids.includes(id))).toEqual([]);
+  });
+
+  test("gives every colour of a chart its counterpart on a dark page", () => {
+    const drawn = [...usual.page.matchAll(/<div class="still[^"]*">(<svg[\s\S]*?<\/svg>)/g)]
+      .map(([, svg]) => svg!)
+      .join("");
+    const colours = new Set([...drawn.matchAll(/(?:fill|stroke)="(#[^"]*|[a-z]+)"/g)].map(([, colour]) => colour!));
+    for (const colour of colours) {
+      if (colour !== "none" && colour !== "transparent")
+        expect(missing(usual.page, `.drawing [fill="${colour}"]{fill:#`)).toEqual([]);
+    }
+    expect(colours.size).toBeGreaterThan(8);
+  });
+
+  test("draws each arm in one colour throughout", () => {
+    const data = /id="chart-data">(.*?)<\/script>/s.exec(usual.page)![1]!;
+    const scales = [...data.matchAll(/"domain":\["control","treatment","budgeted"\],"range":(\["#[^\]]*\])/g)].map(
+      ([, range]) => range,
+    );
+    expect(scales.length).toBeGreaterThan(8);
+    expect(new Set(scales).size).toBe(1);
+  });
+
+  test("says in words what it cannot: the question, the verdict, the limits, how it was made", () => {
+    const text = textOf(withoutScripts(usual.page));
+    const said = [
+      "What do auto-await and hour-long waits cost, and what do slices and a reserve repair?",
+      "Of 20 trials in a replicate, control loses 0.0, treatment 1.3, budgeted 0.0 to the outer limit",
+      "Simulated, not measured",
+      "The figures come from a few lines of arithmetic.",
+      "What this panel cannot show",
+      "Arms differ in cap, habit, slice and budget at once",
+      "yieldpoint run panels/synthetic.yaml",
+      usual.summary.digest,
+    ];
+    expect(missing(text, ...said)).toEqual([]);
+    expect(text.match(/ PASS /g)).toHaveLength(3);
+  });
+
+  test("shows the journals of an exhibit side by side, and where the outer limit was", () => {
+    expect(missing(usual.page, "  552.000  held     process-1  until 4152.000\n")).toEqual([]);
+    expect(missing(usual.page, " 5400.000  cut off</pre>")).toEqual([]);
+    expect(usual.page.match(/<section class="journal"/g)).toHaveLength(3);
+    expect(missing(usual.page, "The line on the right is the outer limit")).toEqual([]);
+  });
+});
+
+describe("the figures", () => {
+  test("are those that SQL gives, with the textbook t interval on replicates' means", async () => {
+    const t = 2.262157162740992; // 0.975, 9 degrees of freedom
+    const tables = await readStore(usual.database);
+    try {
+      for (const { measure, sql, kind, derived } of MEASURES) {
+        if (derived) continue;
+        const value =
+          kind === "median"
+            ? `(SELECT t.arm::VARCHAR AS arm, t.replicate, median(time_to_first_control_seconds::DOUBLE) AS m
+                FROM shell_invocations JOIN trials AS t USING (trial_id) WHERE ${sql} GROUP BY ALL)`
+            : `(SELECT arm::VARCHAR AS arm, replicate, ${kind === "mean per trial" ? "avg" : "sum"}((${sql})::DOUBLE) AS m FROM trials GROUP BY ALL)`;
+        const arms = await tables.rows<{ arm: string; mean: number; error: number }>(
+          `SELECT arm, avg(m) AS mean, stddev_samp(m) / sqrt(10) AS error FROM ${value} GROUP BY ALL`,
+        );
+        expect(arms).toHaveLength(3);
+        for (const { arm, mean, error } of arms) {
+          const figure = usual.summary.arms[arm]![measure]!;
+          expect(figure.value).toBeCloseTo(mean, 6);
+          expect(figure.low!).toBeCloseTo(Math.max(mean - t * error, 0), 5);
+          expect(figure.n).toBe(10);
+        }
+        const differences = await tables.rows<{ arm: string; mean: number; error: number; relative: number }>(
+          `SELECT a.arm, avg(a.m - c.m) AS mean, stddev_samp(a.m - c.m) / sqrt(10) AS error, avg(a.m) / avg(c.m) - 1 AS relative
+           FROM ${value} AS a JOIN ${value} AS c USING (replicate) WHERE c.arm = 'control' AND a.arm <> 'control' GROUP BY ALL`,
+        );
+        for (const { arm, mean, error, relative } of differences) {
+          const figure = usual.summary.differences[arm]![measure]!;
+          expect(figure.against).toBe("control");
+          expect(figure.value).toBeCloseTo(mean, 6);
+          expect(figure.low!).toBeCloseTo(mean - t * error, 5);
+          expect(figure.high!).toBeCloseTo(mean + t * error, 5);
+          if (figure.relative !== undefined) expect(figure.relative.value).toBeCloseTo(relative, 6);
+        }
+      }
+    } finally {
+      await tables.close();
+    }
+  });
+
+  test("stand in the page as they stand in the summary", () => {
+    const { value, low, high } = usual.summary.arms["treatment"]!["duration_seconds"]!;
+    const text = textOf(usual.page);
+    const whole = (seconds: number) => Math.round(seconds).toLocaleString("en");
+    expect(missing(text, `${whole(value)} s ${whole(low!)} to ${whole(high!)}`)).toEqual([]);
+    for (const { sentence } of usual.summary.hypotheses) {
+      const effect = /is ([+−][\d,.]+)/.exec(sentence)![1]!;
+      expect(missing(text, `${effect} ${sentence.includes("points") ? "points" : "s"} 95 %`)).toEqual([]);
+    }
+  });
+
+  test("of the time ledger add up to the mean duration", () => {
+    const data = JSON.parse(/id="chart-data">(.*?)<\/script>/s.exec(usual.page)![1]!);
+    for (const { arm } of THREE_ARMS) {
+      const parts = data.charts.ledger.rows.filter((row: { arm: string }) => row.arm === arm);
+      const sum = parts.reduce((total: number, row: { seconds: number }) => total + row.seconds, 0);
+      expect(sum).toBeCloseTo(usual.summary.arms[arm]!["duration_seconds"]!.value, 6);
+    }
+  });
+
+  test("of the first-control lines are steps of the empirical distribution, censored calls among all", async () => {
+    const data = JSON.parse(/id="chart-data">(.*?)<\/script>/s.exec(usual.page)![1]!);
+    const tables = await readStore(usual.database);
+    try {
+      const calls = await tables.rows<{ seconds: number | null }>(
+        `SELECT time_to_first_control_seconds AS seconds FROM shell_invocations JOIN trials AS t USING (trial_id)
+         WHERE t.arm = 'treatment' AND shell_invocations.kind = 'hanging'`,
+      );
+      const values = calls.flatMap(({ seconds }) => (seconds === null ? [] : [seconds]));
+      const censored = calls.length - values.length;
+      expect(censored).toBeGreaterThan(0);
+      const steps = new Map(ecdf(values, censored, values.length + 1).map(({ x, share }) => [x, share]));
+      const line = data.charts["first-control"].rows.filter(
+        (row: { arm: string; kind: string; share: number }) =>
+          row.arm === "treatment" && row.kind === "hanging" && row.share > 0,
+      );
+      for (const { seconds, share } of line)
+        expect(steps.get(seconds) ?? 1 - censored / calls.length).toBeCloseTo(share, 12);
+      expect(Math.max(...line.map(({ share }: { share: number }) => share))).toBeCloseTo(
+        1 - censored / calls.length,
+        12,
+      );
+    } finally {
+      await tables.close();
+    }
+  });
+
+  test("are had without the page, too", async () => {
+    expect(await summarise(usual.database)).toEqual(usual.summary);
+  });
+
+  test("go by the names that a panel may use", () => {
+    const own = MEASURES.filter(({ derived }) => !derived).map(({ measure }) => measure);
+    expect(own.sort()).toEqual([...measureNames].sort());
+  });
+
+  test("have a summary that JSON keeps as it is", () => {
+    expect(JSON.parse(JSON.stringify(usual.summary))).toEqual(usual.summary);
+    expect(usual.summary).toMatchObject({
+      experiment: "synthetic",
+      panel: "synthetic",
+      complete: true,
+      needs_detail: [],
+    });
+    expect(usual.summary.digest).toMatch(/^[0-9a-f]{16}$/);
+  });
+});
+
+describe("a hypothesis", () => {
+  const judge = async (hypotheses: readonly object[], options: Synthetic = {}) =>
+    (await make({ ...options, hypotheses })).summary.hypotheses.map(({ verdict, sentence, effect }) => ({
+      verdict,
+      sentence,
+      effect,
+    }));
+
+  test("passes, fails, or is not shown, and says why in one sentence", async () => {
+    const [pass, fail, open] = await judge([
+      { measure: "duration_seconds", arm: "treatment", against: "control", expect: "higher" },
+      { measure: "duration_seconds", arm: "treatment", against: "control", expect: "lower" },
+      { measure: "reward", arm: "budgeted", against: "control", expect: "higher" },
+    ]);
+    expect(pass).toMatchObject({ verdict: "PASS" });
+    expect(pass!.sentence).toMatch(
+      /^Duration, treatment against control: higher, as declared\. The difference is \+\d+ s, or \+\d+ % \(95 % \+\d+ to \+[\d,]+; 10 replicates\)\.$/,
+    );
+    expect(fail).toMatchObject({ verdict: "FAIL", sentence: expect.stringContaining("declared lower, found higher") });
+    expect(open).toMatchObject({
+      verdict: "NOT SHOWN",
+      sentence: expect.stringContaining("declared higher, not shown"),
+    });
+  });
+
+  test("of outer timeouts is decided by the permutation, and the page says its chance", () => {
+    const [first] = usual.summary.hypotheses;
+    expect(first).toMatchObject({ measure: "outer_timeout", verdict: "PASS", n: 10 });
+    expect(first!.p).toBeLessThan(0.05);
+    expect(first!.sentence).toContain("sign-flip p = 0.0");
+    expect(missing(usual.page, "sign flip over clusters, exact: p = 0.0")).toEqual([]);
+    expect(missing(usual.page, "BCa bootstrap")).toEqual([]);
+  });
+
+  test("between arms that are alike is not shown, for there is nothing to see", async () => {
+    const twin = { ...THREE_ARMS[0]!, arm: "twin" };
+    const { summary, page } = await make({
+      arms: [THREE_ARMS[0]!, twin],
+      hypotheses: [{ measure: "outer_timeout", arm: "twin", against: "control", expect: "lower" }],
+      declaredFactors: [],
+      published: [],
+    });
+    expect(summary.hypotheses[0]).toMatchObject({ verdict: "NOT SHOWN", effect: { value: 0, low: 0, high: 0 }, p: 1 });
+    expect(missing(textOf(page), "The arms are alike in every setting: this is an A/A panel")).toEqual([]);
+  });
+
+  test("is not needed: without one the page says so", async () => {
+    const { page } = await make({ hypotheses: [], published: [], exhibits: [] });
+    expect(missing(textOf(page), "The panel declares no hypothesis")).toEqual([]);
+    expect(missing(textOf(page), "names no published figures")).toEqual([]);
+    expect(page.includes('id="exhibits"')).toBe(false);
+  });
+});
+
+describe("a verdict is withheld", () => {
+  const cases: Readonly<Record<string, readonly [Synthetic, RegExp]>> = {
+    "when worlds are missing": [{ written: 7 }, /^incomplete: 7 of 10 replicates are in the file$/],
+    "when the run never came to its end": [{ finished: false }, /^incomplete: the run never came to its end$/],
+    "when arms ran at different concurrency": [
+      { concurrencyGap: 0.08 },
+      /^arms did not run at the same concurrency: it differs by up to 8 % in 10 replicates/,
+    ],
+  };
+  for (const [when, [options, why]] of Object.entries(cases)) {
+    test(when, async () => {
+      const { summary, page } = await make(options);
+      expect(summary.verdict.withheld).toMatch(why);
+      expect(summary.verdict.sentence).toBe("");
+      expect(summary.hypotheses.map(({ verdict }) => verdict)).toEqual(["NOT SHOWN", "NOT SHOWN", "NOT SHOWN"]);
+      expect(page.match(/class="badge pass"|class="better"|class="worse"/)).toBeNull();
+      expect(page.match(/class="badge held"/g)).toHaveLength(4);
+      expect(summary.complete).toBe(when === "when arms ran at different concurrency");
+    });
+  }
+
+  test("but not for a gap of 5 %, which is allowed", async () => {
+    expect((await make({ concurrencyGap: 0.05 })).summary.verdict.withheld).toBeNull();
+  });
+});
+
+describe("what is independent", () => {
+  const n = (summary: Summary) => summary.differences["treatment"]!["duration_seconds"]!.n;
+
+  test("is the replicate, where tasks are redrawn", () => {
+    expect(n(usual.summary)).toBe(10);
+    expect(missing(usual.page, "Tasks are redrawn in each replicate")).toEqual([]);
+  });
+
+  test("lies crosswise, where scenarios are listed: n is the smaller number", async () => {
+    const { summary, page } = await make({ scenarios: ["a", "b", "c", "d"], replicates: 6 });
+    expect(n(summary)).toBe(4);
+    expect(missing(page, "clustered by scenario and by replicate")).toEqual([]);
+  });
+
+  test("is the scenario, where there is one replicate, and the page says so", async () => {
+    const { summary, page } = await make({ replicates: 1, tasks: 12 });
+    expect(n(summary)).toBe(12);
+    expect(missing(page, "There is one replicate, so intervals are over scenarios")).toEqual([]);
+    expect(summary.arms["control"]!["time_at_return_seconds"]).toMatchObject({ low: null, high: null, n: 1 });
+  });
+
+  test("is nothing at all with one scenario and one replicate: values stand without intervals", async () => {
+    const { summary } = await make({ scenarios: ["only"], replicates: 1 });
+    expect(summary.differences["treatment"]!["duration_seconds"]).toMatchObject({ low: null, high: null });
+    expect(summary.hypotheses.every(({ verdict }) => verdict === "NOT SHOWN")).toBe(true);
+    expect(summary.hypotheses[0]!.sentence).toContain("needs two pairs or more");
+  });
+});
+
+describe("a run that kept trials only", () => {
+  test("has everything but what needs single calls, and says what it needs", async () => {
+    const { summary, page } = await make({
+      detail: "trials",
+      hypotheses: [{ measure: "time_at_return_seconds", arm: "treatment", against: "control", expect: "higher" }],
+    });
+    expect(summary.needs_detail).toEqual(["time_to_first_control_seconds", "time_at_return_seconds"]);
+    expect(summary.arms["control"]).not.toHaveProperty("time_at_return_seconds");
+    expect(summary.hypotheses[0]).toMatchObject({
+      verdict: "NOT SHOWN",
+      effect: null,
+      sentence: expect.stringContaining("needs --detail calls"),
+    });
+    expect(summary.published.map(({ measure }) => measure)).not.toContain("time_at_return_seconds");
+    expect(missing(textOf(page), "needs --detail calls, and this run kept trials only")).toEqual([]);
+    expect(page.match(/Needs <code>--detail calls<\/code>/g)).toHaveLength(2);
+    expect(missing(page, 'id="chart-ledger"')).toEqual([]);
+  });
+});
+
+describe("published figures", () => {
+  test("are judged row by row against single replicates", async () => {
+    const { summary, page } = await make({
+      published: [
+        { arm: "control", measure: "time_at_return_seconds", low: 10.05, high: 10.05 },
+        { arm: "control", measure: "time_at_return_seconds", low: 10.2, high: 10.2 },
+        { arm: "treatment", against: "control", measure: "duration_seconds", low: 0.2, high: 0.9 },
+        { arm: "treatment", measure: "wait_actions", low: 490, high: 490 },
+        { arm: "treatment", against: "control", measure: "outer_timeouts", low: 1, high: 1 },
+      ],
+    });
+    expect(summary.published.map(({ published, verdict }) => [published, verdict])).toEqual([
+      [10.05, "reproduced"],
+      [10.2, "not reproduced"],
+      [[0.2, 0.9], "reproduced"],
+      [490, "not reproduced"],
+    ]);
+    expect(summary.published[0]).toMatchObject({ mean: 10, low: 10, high: 10, source: "a note" });
+    // No control is lost, so there is nothing to be relative to.
+    expect(missing(textOf(page), "no replicate has a value to compare")).toEqual([]);
+    expect(missing(textOf(page), "2 of 4 published figures reproduced")).toEqual([]);
+  });
+});
+
+describe("what a panel cannot show", () => {
+  test("is said of a panel of quick commands", async () => {
+    const { page } = await make({ hangs: 0, longest: 5 });
+    expect(missing(textOf(page), "it supports a reduction of turns and says nothing about long-tail safety")).toEqual(
+      [],
+    );
+  });
+
+  test("is said where nothing hangs, where there is one scenario, and where nobody is told", async () => {
+    const { page } = await make({
+      hangs: 0,
+      scenarios: ["only"],
+      replicates: 3,
+      arms: THREE_ARMS.slice(0, 2),
+      hypotheses: [],
+      published: [],
+    });
+    const text = textOf(page);
+    expect(missing(text, "No trial met a command that hangs")).toEqual([]);
+    expect(missing(text, "It has one scenario")).toEqual([]);
+    expect(missing(text, "No arm is told of the outer limit")).toEqual([]);
+  });
+});
+
+describe("names and texts of any kind", () => {
+  let hostile: Made;
+  beforeAll(async () => {
+    hostile = await make(HOSTILE);
+  });
+
+  test("stay text: no element, no script, no turned line comes of them", () => {
+    const rest = withoutScripts(hostile.page);
+    expect(rest.match(/<script|<img|<b>this/)).toBeNull();
+    expect(scriptsIn(hostile.page)).toHaveLength(4);
+    expect(hostile.page.match(/[\u202e\u2066]/)).toBeNull();
+    expect(missing(rest, "Does &lt;b&gt;this&lt;/b&gt; &quot;hold&quot;?")).toEqual([]);
+  });
+
+  test("keep arms apart, however long or strange their names", () => {
+    expect(Object.keys(hostile.summary.arms)).toEqual(HOSTILE_ARMS.map(({ arm }) => arm.replaceAll("\0", "\ufffd")));
+    expect(hostile.page.length).toBeLessThan(2e6);
+  });
+
+  test("are cut short where many stand side by side, and stay different", async () => {
+    const long = "x".repeat(60);
+    const arms = [1, 2, 3].map((index) => ({ ...THREE_ARMS[0]!, arm: `${long}${index}` }));
+    const { page } = await make({ arms, hypotheses: [], published: [] });
+    for (const label of [`${"x".repeat(39)}…<`, `${"x".repeat(39)}… (2)<`, `${"x".repeat(39)}… (3)<`])
+      expect(missing(page, label)).toEqual([]);
+  });
+});
+
+describe("a crossed panel of 32 arms", () => {
+  test("is drawn by the same specs, series by series, and keeps its size", async () => {
+    const { page, summary } = await make({
+      arms: crossedArms(),
+      crossed: true,
+      tasks: 6,
+      replicates: 3,
+      hypotheses: [],
+      published: [],
+      exhibits: [],
+    });
+    expect(Object.keys(summary.arms)).toHaveLength(32);
+    const text = textOf(page);
+    expect(missing(text, "Arms go by their levels of cap · habit · slice · budget")).toEqual([]);
+    expect(missing(text, "240 · long · none · untold")).toEqual([]);
+    expect(page.length).toBeLessThan(3e6);
+  });
+});
+
+describe("rewards", () => {
+  test("that are shares of tests stand without Wilson's interval, and none at all without a chart", async () => {
+    const shares = await make({ rewards: "shares", tasks: 9 });
+    const data = JSON.parse(/id="chart-data">(.*?)<\/script>/s.exec(shares.page)![1]!);
+    expect(data.charts.reward.rows[0]).toMatchObject({ low: null, high: null });
+    const none = await make({ rewards: "none", tasks: 6 });
+    expect(none.summary.arms["control"]).not.toHaveProperty("reward");
+    expect(missing(textOf(none.page), "There is nothing to show: no row of this run is of that kind.")).toEqual([]);
+  });
+});
+
+describe("a report definition", () => {
+  const copied = (name: string) => {
+    const to = join(place, name);
+    cpSync(DEFAULT_DEFINITION, to, { recursive: true });
+    return to;
+  };
+
+  test("takes one more chart by one query, one spec and one line", async () => {
+    const own = copied("one-more");
+    writeFileSync(
+      join(own, "stops.sql"),
+      "SELECT o.arm, avg(t.processes_stopped)::DOUBLE AS stopped FROM trials AS t JOIN arm_order AS o ON o.name = t.arm::VARCHAR GROUP BY ALL ORDER BY o.arm;",
+    );
+    writeFileSync(
+      join(own, "stops.vl.json"),
+      JSON.stringify({
+        mark: "bar",
+        encoding: { y: { field: "arm", type: "nominal" }, x: { field: "stopped", type: "quantitative" } },
+      }),
+    );
+    const yaml = join(own, "report.yaml");
+    writeFileSync(
+      yaml,
+      readFileSync(yaml, "utf8").replace(
+        "      - chart: reward\n",
+        "      - { chart: stops, question: How many processes are stopped? }\n      - chart: reward\n",
+      ),
+    );
+    const { page } = await make({}, own);
+    expect(missing(page, 'id="chart-stops"')).toEqual([]);
+    expect(missing(page, "How many processes are stopped?")).toEqual([]);
+  });
+
+  test("that has a fault is refused by name, and what stood at the place stays", async () => {
+    const path = join(place, "kept.html");
+    writeFileSync(path, "the old report");
+    const faulty: Readonly<Record<string, readonly [string, string, RegExp]>> = {
+      "no-yaml": ["report.yaml", "sections: [", /report\.yaml is not YAML/],
+      "no-shape": ["report.yaml", "report: x", /report\.yaml: .*sections/],
+      "no-json": ["ledger.vl.json", "{", /ledger\.vl\.json is not JSON/],
+      "no-sql": ["ledger.sql", "SELECT bogus", /ledger\.sql: .*bogus/],
+      warns: [
+        "ledger.vl.json",
+        '{ "mark": "bar", "encoding": { "bogus": { "field": "arm", "type": "nominal" } } }',
+        /chart ledger-wide: .*bogus/,
+      ],
+    };
+    for (const [name, [file, content, says]] of Object.entries(faulty)) {
+      const definition = copied(name);
+      writeFileSync(join(definition, file), content);
+      const error = await writeReport(usual.database, path, { definition }).catch((failure: unknown) => failure);
+      expect(error).toBeInstanceOf(ReportError);
+      expect((error as Error).message).toMatch(says);
+    }
+    await expect(writeReport(usual.database, path, { definition: join(place, "nowhere") })).rejects.toThrow(
+      /report\.yaml is not there/,
+    );
+    expect(readFileSync(path, "utf8")).toBe("the old report");
+    expect(readdirSync(place).filter((name) => name.endsWith(".part"))).toEqual([]);
+  });
+});
+
+describe("a file is refused", () => {
+  test("that has tables of another version", async () => {
+    await expect(make({ schemaVersion: 999 })).rejects.toThrow("the file has tables of version 999");
+  });
+
+  test("that holds no finished replicate", async () => {
+    await expect(make({ written: 0, finished: false })).rejects.toThrow("holds no finished replicate");
+  });
+
+  test("that is not there; and one that was read is closed again", async () => {
+    await expect(writeReport(join(place, "none.duckdb"), join(place, "none.html"))).rejects.toThrow("none.duckdb");
+    expect(existsSync(join(place, "none.html"))).toBe(false);
+    await (await readStore(usual.database)).close();
+  });
+
+  test("whose page cannot be written", async () => {
+    mkdirSync(join(place, "taken.html", "full"), { recursive: true });
+    await expect(writeReport(usual.database, join(place, "taken.html"))).rejects.toThrow(
+      "taken.html cannot be written",
+    );
+  });
+});
