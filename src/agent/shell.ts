@@ -36,7 +36,15 @@ interface BudgetFields {
   readonly guidance?: Guidance;
 }
 
-interface ProcessFields extends BudgetFields {
+/** What a result says of a process that has ended and has left others behind. */
+interface LeftFields {
+  /** How many that it had started live on. */
+  readonly surviving_processes?: number;
+  /** One of them keeps its output open: more may follow. */
+  readonly output_held_open?: true;
+}
+
+interface ProcessFields extends BudgetFields, LeftFields {
   readonly status: ProcessStatus;
   readonly process_id: string;
   readonly exit_code: number | null;
@@ -306,7 +314,9 @@ export class Shell {
       output_complete: shown.complete,
     };
     const limit = timeout === null ? null : { hard_timeout_seconds: inSeconds(timeout.length) };
-    const whole = limit === null && budget === null ? result : { ...result, ...limit, ...budget };
+    const left = leftBy(process.end);
+    const bare = limit === null && budget === null && left === null;
+    const whole = bare ? result : { ...result, ...limit, ...left, ...budget };
     return { result: whole, process: process.id, at: held.at, marks: shown.marks, freshOutput: fresh };
   }
 
@@ -377,7 +387,8 @@ export class Shell {
       next_offset: shown.next,
       output_complete: shown.complete,
     };
-    const whole = budget === null ? result : { ...result, ...budget };
+    const left = leftBy(process.end);
+    const whole = budget === null && left === null ? result : { ...result, ...left, ...budget };
     return { result: whole, process: id, at: held.at, marks: shown.marks, freshOutput: fresh };
   }
 
@@ -522,6 +533,7 @@ export class Shell {
       offset: shown.from,
       next_offset: shown.next,
       output_complete: shown.complete,
+      ...leftBy(process.end),
     };
   }
 
@@ -656,6 +668,14 @@ const CLIENT_LIMIT = ["client_call_limit"] as const;
 
 function elapsed(process: ManagedProcess, now: Instant): number {
   return inSeconds(between(process.startedAt, process.end === null ? now : process.end.at));
+}
+
+function leftBy(end: End | null): LeftFields | null {
+  if (end === null || (end.survivors === undefined && end.heldOpen === undefined)) return null;
+  return {
+    ...(end.survivors === undefined ? null : { surviving_processes: end.survivors }),
+    ...(end.heldOpen === undefined ? null : { output_held_open: true }),
+  };
 }
 
 function unknown(id: ProcessId): string {

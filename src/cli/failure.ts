@@ -1,4 +1,5 @@
 /** How failures are told: mistakes of the caller's in one line each, our own with their stack. */
+import { ReportError } from "../report/experiment.ts";
 import { FileFaults } from "../scenario/fault.ts";
 import { StoreError } from "../telemetry/store.ts";
 import type { Outside } from "./command.ts";
@@ -6,7 +7,8 @@ import { EXIT, Incomplete, Interrupted, UsageError } from "./exit.ts";
 import { openScreen } from "./screen.ts";
 
 export function exitCodeOf(error: unknown): number {
-  if (error instanceof UsageError || error instanceof FileFaults || error instanceof StoreError) return EXIT.usage;
+  if (error instanceof UsageError || error instanceof FileFaults) return EXIT.usage;
+  if (error instanceof StoreError || error instanceof ReportError) return EXIT.usage;
   if (error instanceof Incomplete) return EXIT.incomplete;
   if (error instanceof Interrupted) return EXIT.interrupted;
   return EXIT.internal;
@@ -16,7 +18,7 @@ export function printFailure(error: unknown, { stderr, environment }: Outside): 
   const { colours, line } = openScreen({ stream: stderr, environment });
   if (error instanceof UsageError || error instanceof FileFaults) {
     for (const fault of error.faults) line(`${colours.red("error")}  ${fault}`);
-  } else if (error instanceof StoreError || error instanceof Incomplete || error instanceof Interrupted) {
+  } else if (isOutside(error)) {
     line(`${colours.red("error")}  ${error.message}`);
   } else {
     line(
@@ -24,4 +26,9 @@ export function printFailure(error: unknown, { stderr, environment }: Outside): 
     );
     line(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
+}
+
+/** Files, folders and interruptions: a sentence says it all. */
+function isOutside(error: unknown): error is Error {
+  return [StoreError, ReportError, Incomplete, Interrupted].some((kind) => error instanceof kind);
 }

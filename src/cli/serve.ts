@@ -1,5 +1,6 @@
 /** `serve`: the shell tools for a real agent, over the Model Context Protocol on stdin and stdout. */
 import type { Command } from "./command.ts";
+import { UsageError } from "./exit.ts";
 import { serveFlags, termsOf } from "./serveTerms.ts";
 
 export const serve: Command = {
@@ -12,6 +13,9 @@ export const serve: Command = {
     ["report out/session-1", "what that session was held for"],
   ],
   async does(argv, outside) {
+    if (process.platform === "win32") {
+      throw new UsageError("serve needs process groups, which Windows does not have: run it under WSL");
+    }
     const terms = termsOf(argv, outside);
     // The protocol's own library takes a while to load: only those who serve wait for it.
     const { served } = await import("./served.ts");

@@ -13,10 +13,10 @@ import { type Duration, seconds } from "../policy/time.ts";
 import { FileFaults } from "../scenario/fault.ts";
 import { loadPolicy, type Policy } from "../scenario/load.ts";
 import type { Outside } from "./command.ts";
-import { type Given, readFlags, text } from "./flags.ts";
+import { type Flags, type Given, readFlags, text } from "./flags.ts";
 import { folderFault } from "./folder.ts";
 
-export const serveFlags = {
+const flags = {
   policy: text("which policy decides: one that ships, or a file (default: shipped)", "NAME"),
   "run-budget-seconds": text("how long the whole run lasts, from now on", "SECONDS"),
   "run-deadline-epoch-seconds": text("when the whole run ends, in seconds since the epoch", "SECONDS"),
@@ -27,6 +27,8 @@ export const serveFlags = {
   ),
   out: text("folder to write into (default: out/serve-<start>)", "DIR"),
 };
+
+export const serveFlags: Flags = flags;
 
 /** What a session is to be served by. */
 export interface Terms {
@@ -45,7 +47,7 @@ export interface Terms {
 
 /** The terms, or every fault of flags, environment, policy and folder at once. */
 export function termsOf(argv: Readonly<Record<string, unknown>>, { environment }: Outside): Terms {
-  const { given, faults: found } = readFlags(argv, serveFlags, []);
+  const { given, faults: found } = readFlags(argv, flags, []);
   const faults = [...found];
   const policy = policyOf(given.policy ?? "shipped", faults);
   const budget = readBudget(sourcesOf(given, environment, policy));
@@ -71,7 +73,7 @@ function policyOf(reference: string, faults: string[]): Policy | null {
 
 /** The places that may tell a budget, those that win first. */
 function sourcesOf(
-  given: Given<typeof serveFlags>,
+  given: Given<typeof flags>,
   environment: Outside["environment"],
   policy: Policy | null,
 ): readonly BudgetSource[] {

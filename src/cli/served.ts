@@ -7,7 +7,7 @@
 import { resolve } from "node:path";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { type RunBudget, runBudget } from "../policy/budget.ts";
-import { type Duration, type Instant, inSeconds, seconds, shorter } from "../policy/time.ts";
+import { type Instant, inSeconds, seconds, shorter } from "../policy/time.ts";
 import { lostProcess } from "../serve/lost.ts";
 import { shellServer } from "../serve/server.ts";
 import { Session } from "../serve/session.ts";
@@ -32,16 +32,11 @@ export async function served(terms: Terms, outside: Outside): Promise<number> {
   const screen = openScreen({ stream: outside.stderr, environment: outside.environment });
   warnOfGreed(budget, screen);
 
-  const reclaimed = await reclaimedFrom(terms.out, settings.killGrace);
+  const reclaimed = await unlessInUse(() => reclaim(resolve(terms.out), { grace: settings.killGrace }));
   const facts = factsOf(terms, budget, began, outside);
   const folder = takeFolder(terms.out, manifestOf(facts));
-  const port = childrenPort({
-    clock,
-    folder: folder.path,
-    session: name,
-    environment: outside.environment,
-    cwd: process.cwd(),
-  });
+  const place = { folder: folder.path, session: name, environment: outside.environment, cwd: process.cwd() };
+  const port = await unlessInUse(() => childrenPort({ clock, ...place }));
   const session = new Session({
     clock,
     port,
@@ -95,9 +90,10 @@ function theEnd({ stdout }: Outside): { readonly why: Promise<string>; readonly 
   return { why, comes: input };
 }
 
-async function reclaimedFrom(out: string, grace: Duration): Promise<Reclaimed> {
+/** A folder that another session has is the user's to mend. */
+async function unlessInUse<Taken>(take: () => Taken | Promise<Taken>): Promise<Taken> {
   try {
-    return await reclaim(resolve(out), { grace });
+    return await take();
   } catch (error) {
     if (error instanceof FolderInUse) throw new UsageError(`${error.message}; name another folder with --out`);
     throw error;

@@ -56,7 +56,7 @@ export interface Estimates {
   replicates(arm: string, measure: string): readonly ReplicateValue[];
 }
 
-export interface ReplicateValue {
+interface ReplicateValue {
   readonly replicate: number;
   readonly value: number;
 }

@@ -15,9 +15,9 @@ export class ReportError extends Error {
   override readonly name = "ReportError";
 }
 
-export type ExperimentRow = RowOf<typeof experiments>;
-export type ArmRow = RowOf<typeof arms>;
-export type WorldRow = RowOf<typeof worlds>;
+type ExperimentRow = RowOf<typeof experiments>;
+type ArmRow = RowOf<typeof arms>;
+type WorldRow = RowOf<typeof worlds>;
 export type PublishedRow = RowOf<typeof published>;
 
 export interface Arm {
@@ -40,13 +40,13 @@ export interface Hypothesis {
   readonly expect: "lower" | "higher";
 }
 
-export interface Input {
+interface Input {
   readonly path: string;
   readonly sha256: string;
 }
 
 /** Which trials are independent of one another, and so what is counted. */
-export type Design =
+type Design =
   | { readonly by: "replicate"; readonly says: string }
   | { readonly by: "scenario"; readonly says: string }
   | { readonly by: "both"; readonly says: string };

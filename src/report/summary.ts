@@ -4,7 +4,7 @@ import type { Experiment } from "./experiment.ts";
 import type { JudgedFigure, JudgedHypothesis } from "./judged.ts";
 import { isMedian, MEASURES } from "./measures.ts";
 
-export interface SummaryFigure {
+interface SummaryFigure {
   readonly value: number;
   /** Null where the data carry a value but no interval. */
   readonly low: number | null;
@@ -13,14 +13,14 @@ export interface SummaryFigure {
   readonly n: number;
 }
 
-export interface SummaryDifference extends SummaryFigure {
+interface SummaryDifference extends SummaryFigure {
   /** The first arm of the panel. */
   readonly against: string;
   /** As a share of the other arm's value; absent where that is nothing. */
   readonly relative?: SummaryFigure;
 }
 
-export interface SummaryHypothesis {
+interface SummaryHypothesis {
   readonly measure: string;
   readonly arm: string;
   readonly against: string;
@@ -40,7 +40,7 @@ export interface SummaryHypothesis {
   readonly sentence: string;
 }
 
-export interface SummaryPublished {
+interface SummaryPublished {
   readonly arm: string;
   readonly against: string | null;
   readonly measure: string;

@@ -67,7 +67,7 @@ const SHAPES = [
 ];
 
 /** What a field of this name looks like wherever a spec uses it. */
-export interface Convention {
+interface Convention {
   /** The field to use instead, so that channels that say the same share one legend. */
   readonly as?: string;
   /** Heads a legend, where what it lists does not say it. */

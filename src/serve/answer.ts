@@ -17,6 +17,7 @@ function statusLine(result: AnyResult): string {
   if ("requested_wait_seconds" in result) parts.push(...waitWords(result));
   if ("auto_await_outcome" in result) parts.push(...holdWords(result));
   if (result.status === "running") parts.push(whatNext(result.process_id));
+  parts.push(...leftWords(result));
   if (!result.output_complete) parts.push("Some of its output may be missing here.");
   parts.push(`Its output so far ends at byte ${result.next_offset}.`);
   parts.push(...budgetWords(result));
@@ -63,6 +64,13 @@ function waitWords(result: WaitResult): readonly string[] {
 function holdWords({ status, auto_await_outcome: outcome, clamp_reasons: reasons }: ExecResult): readonly string[] {
   if (status !== "running" || outcome === null) return [];
   return [reasons.length === 0 ? `It was handed back (${outcome}).` : `It was handed back early (${listed(reasons)}).`];
+}
+
+/** What a process that has ended has left behind. */
+function leftWords({ surviving_processes: left, output_held_open: open }: AnyResult): readonly string[] {
+  if (left === undefined) return [];
+  const those = left === 1 ? "1 process that it had started lives on" : `${left} processes that it had started live on`;
+  return [`${those}${open ? " and may still print" : ""}; the end of the session is theirs.`];
 }
 
 function whatNext(name: string): string {

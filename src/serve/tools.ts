@@ -229,6 +229,14 @@ const processFields = {
   output_complete: described({ type: "boolean" }, "whether everything it printed can still be read"),
 } as const;
 
+const leftFields = {
+  surviving_processes: described(
+    { type: "integer", minimum: 1 },
+    "given if it has ended and others that it had started live on: how many; they are ended with the session, or by stop",
+  ),
+  output_held_open: described({ type: "boolean" }, "given if one of them keeps its output open: more may follow"),
+} as const;
+
 const execFields = {
   ...processFields,
   auto_await_outcome: {
@@ -251,6 +259,7 @@ const execOutput: ObjectSchema = {
   properties: {
     ...execFields,
     hard_timeout_seconds: someSeconds("the hard limit in force, if there is one"),
+    ...leftFields,
     ...budgetFields,
   },
   required: Object.keys(execFields),
@@ -294,7 +303,7 @@ const listFields = {
 
 const processOutput: ObjectSchema = {
   type: "object",
-  properties: { ...lookFields, ...waitFields, ...listFields, ...budgetFields },
+  properties: { ...lookFields, ...waitFields, ...listFields, ...leftFields, ...budgetFields },
   anyOf: [{ required: Object.keys(lookFields) }, { required: Object.keys(listFields) }],
   additionalProperties: false,
 };

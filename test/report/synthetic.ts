@@ -30,7 +30,7 @@ export interface SyntheticArm {
   readonly factors?: Readonly<Record<string, string>>;
 }
 
-export interface Figure {
+interface Figure {
   readonly arm: string;
   readonly against?: string;
   readonly measure: string;

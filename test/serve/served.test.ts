@@ -49,8 +49,12 @@ describe.concurrent("a served session", () => {
     const past = await call("process", { action: "read_output", process_id: "process-2", offset: 99 });
     expect(past.result).toMatchObject({ output: "", next_offset: 13 });
 
+    const leaving = await call("exec", { command: "sleep 600 & echo left it" });
+    expect(leaving.result).toMatchObject({ status: "completed", surviving_processes: 1, output_held_open: true });
+    expect(leaving.text).toContain("1 process that it had started lives on and may still print");
+
     const where = await call("exec", { command: "pwd; echo $YIELDPOINT_SESSION", cwd: "/" });
-    expect(where.result.output).toMatch(/^\/\nserve-[^\n]+process-3\n$/);
+    expect(where.result.output).toMatch(/^\/\nserve-[^\n]+process-4\n$/);
     await close();
 
     expect(

@@ -131,7 +131,7 @@ describe("a schema", () => {
         ...["status", "process_id", "exit_code", "signal", "elapsed_seconds", "auto_await_outcome"],
         ...["configured_auto_await_cap_seconds", "effective_auto_await_cap_seconds", "clamp_reasons", "output"],
         ...["next_offset", "output_complete", "remaining_run_seconds", "finalization_reserve_seconds", "guidance"],
-        "hard_timeout_seconds",
+        ...["hard_timeout_seconds", "surviving_processes", "output_held_open"],
       ].sort(),
     );
     expect(Object.keys(process.outputSchema.properties).sort()).toEqual(
@@ -139,7 +139,7 @@ describe("a schema", () => {
         ...["status", "process_id", "exit_code", "signal", "elapsed_seconds", "requested_wait_seconds"],
         ...["effective_wait_seconds", "wait_clamped", "clamp_reasons", "wait_raised", "wait_defaulted"],
         ...["remaining_run_seconds", "finalization_reserve_seconds", "output", "offset", "next_offset"],
-        ...["output_complete", "guidance", "processes", "totals"],
+        ...["output_complete", "guidance", "processes", "totals", "surviving_processes", "output_held_open"],
       ].sort(),
     );
   });
