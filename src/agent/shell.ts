@@ -24,7 +24,7 @@ import {
 import type { Settings } from "../policy/settings.ts";
 import { after, between, type Duration, type Instant, inSeconds, never, nothing } from "../policy/time.ts";
 import { type HardTimeout, hardTimeout } from "../policy/timeout.ts";
-import type { Agent, Command, End, Held, Mark, Passed, ProcessId, Signal, Stopped } from "./effects.ts";
+import type { Agent, Command, Effect, End, Held, Mark, Passed, ProcessId, Signal, Stopped } from "./effects.ts";
 import type { Action, AutoAwaitOutcome, ClampReason, HoldReason, Record, Tool } from "./events.ts";
 import { nothingNew, type Shown, showPiece, showUnread } from "./output.ts";
 import { type ManagedProcess, Processes, type ProcessStatus, processName, statusAfter } from "./processes.ts";
@@ -164,8 +164,19 @@ export class Shell {
 
   /** Runs a command: in its own call for as long as the policy lets it be held. */
   *exec(asked: ExecCall, now: Instant): Agent<Returned<ExecResult>> {
+    const call = this.beginExec(asked, now);
+    if ("refused" in call) return call;
+    this.started(call, (yield call.start) as Passed);
+    if (call.timeout !== null) yield this.limit(call, call.timeout);
+    const first = (yield this.firstHold(call)) as Held;
+    return this.endsAtOnce(call, first) ?? (yield* this.goOnWithExec(call, first));
+  }
+
+  // The parts of `exec`, for whoever cannot afford a generator for every quick command.
+
+  /** Writes the call down; what to ask of the world first, or why it is refused. */
+  beginExec(asked: ExecCall, now: Instant): BegunExec | Refused {
     const { command, background, timeout: requested } = asked;
-    const settings = this.#settingsUnder(asked.maxHold);
     this.#calls += 1;
     const call = this.#calls;
     const decision = hardTimeout({ requested, background, startedAt: now }, this.#settings, this.#budget);
@@ -176,54 +187,57 @@ export class Shell {
     const { timeout } = decision;
     const id = this.#processes.reserve();
     this.#execCalled(call, id, asked, timeout, now);
-    const started = (yield {
-      effect: "start",
-      process: id,
-      command,
-      retain: this.#settings.outputRetainedBytes,
-    }) as Passed;
-    const process = this.#processes.add(id, command, started.at, background);
-    if (timeout !== null) yield this.#limit(process, timeout);
-    const first = (yield this.#firstHold(process, background, timeout, now, settings)) as Held;
-    const outlived = first.end === null && first.why !== cancelled && !background && !timeout?.suppressesYield;
-    const held = outlived
-      ? yield* this.#outlived(process, call, now, first, settings)
-      : firstOutcome(first, background, timeout);
-    const shown = this.#hasNews(process, held.held)
-      ? yield* showUnread(id, process.cursor, held.held.written, this.#settings)
-      : nothingNew(process.cursor);
-    return this.#execReturns(process, call, timeout, held, shown);
+    const start = { effect: "start", process: id, command, retain: this.#settings.outputRetainedBytes } as const;
+    return { call, id, asked, calledAt: now, timeout, start, process: null };
   }
 
-  #limit(process: ManagedProcess, timeout: HardTimeout) {
-    const at = after(process.startedAt, timeout.length);
-    return { effect: "limit", process: process.id, at, grace: this.#settings.killGrace } as const;
+  started(begun: BegunExec, { at }: Passed): void {
+    const { id, asked } = begun;
+    begun.process = this.#processes.add(id, asked.command, at, asked.background);
+  }
+
+  /** A hard timeout is the world's to keep from now on. */
+  limit({ id, process }: BegunExec, timeout: HardTimeout): Effect {
+    const at = after(process!.startedAt, timeout.length);
+    return { effect: "limit", process: id, at, grace: this.#settings.killGrace };
+  }
+
+  /** The result of a command that is over after its first hold, has said nothing and left nothing to be done; else null. */
+  endsAtOnce({ call, asked, timeout, process }: BegunExec, first: Held): Returned<ExecResult> | null {
+    if (first.why !== "exit" || this.#hasNews(process!, first)) return null;
+    const held = firstOutcome(first, asked.background, timeout);
+    return this.#execReturns(process!, call, timeout, held, nothingNew(process!.cursor));
+  }
+
+  /** Whatever else becomes of a command after its first hold. */
+  *goOnWithExec(begun: BegunExec, first: Held): Agent<Returned<ExecResult>> {
+    const { call, asked, timeout, calledAt } = begun;
+    const process = begun.process!;
+    const outlived = first.end === null && first.why !== cancelled && !asked.background && !timeout?.suppressesYield;
+    const held = outlived
+      ? yield* this.#outlived(process, call, calledAt, first, this.#settingsUnder(asked.maxHold))
+      : firstOutcome(first, asked.background, timeout);
+    const shown = this.#hasNews(process, held.held)
+      ? yield* showUnread(process.id, process.cursor, held.held.written, this.#settings)
+      : nothingNew(process.cursor);
+    return this.#execReturns(process, call, timeout, held, shown);
   }
 
   /**
    * The first hold of a command: none in the background; under a hard timeout until it ends or is ended, or its client
    * would give up; otherwise up to the initial boundary.
    */
-  #firstHold(
-    { id, startedAt }: ManagedProcess,
-    background: boolean,
-    timeout: HardTimeout | null,
-    calledAt: Instant,
-    settings: Settings,
-  ) {
+  firstHold({ id, process, asked, timeout, calledAt }: BegunExec): Effect {
     const anyOf = [id] as const;
-    if (background) return { effect: "hold", anyOf, until: startedAt, quiet: null } as const;
+    const { startedAt } = process!;
+    if (asked.background) return { effect: "hold", anyOf, until: startedAt, quiet: null };
+    const settings = this.#settingsUnder(asked.maxHold);
     const { maxHold, foregroundIdleYield: idle } = settings;
     if (timeout?.suppressesYield) {
-      return {
-        effect: "hold",
-        anyOf,
-        until: maxHold === null ? never : after(calledAt, maxHold),
-        quiet: null,
-      } as const;
+      return { effect: "hold", anyOf, until: maxHold === null ? never : after(calledAt, maxHold), quiet: null };
     }
     const quiet = idle === null ? null : ({ length: idle, since: "start" } as const);
-    return { effect: "hold", anyOf, until: initialTotalBoundary(startedAt, settings), quiet } as const;
+    return { effect: "hold", anyOf, until: initialTotalBoundary(startedAt, settings), quiet };
   }
 
   /** A command that outlived its initial hold: auto-await, as far as the policy grants it. */
@@ -646,6 +660,18 @@ export class Shell {
     this.#record({ event: "call_refused", at, call, why });
     return { refused: why, at };
   }
+}
+
+/** A command that is being run, as far as it has come. */
+export interface BegunExec {
+  readonly call: number;
+  readonly id: ProcessId;
+  readonly asked: ExecCall;
+  readonly calledAt: Instant;
+  readonly timeout: HardTimeout | null;
+  readonly start: Effect;
+  /** Null until it has started. */
+  process: ManagedProcess | null;
 }
 
 interface ForegroundHold {

@@ -8,7 +8,7 @@ import { type RunBudget, reserveBegins, reserveOf, runBudget, type ToldBudget } 
 import type { Settings } from "../policy/settings.ts";
 import { after, before, beginning, type Duration, type Instant } from "../policy/time.ts";
 import type { Draws, Key } from "../random.ts";
-import { type Agent, type Asked, CutOff, type Passed, type ProcessId } from "./effects.ts";
+import { type Agent, type Asked, CutOff, type Held, type Passed, type ProcessId } from "./effects.ts";
 import type { Record } from "./events.ts";
 import { afterWait, firstSight, type Move, nextMove, type Profile, speaksOfReserve } from "./model.ts";
 import type { Plan, Step } from "./plan.ts";
@@ -41,14 +41,26 @@ export function* trial(spec: TrialSpec, record: Record): Agent<void> {
   // What happens most stands here, not in generators of its own: every level between a trial and its world costs at
   // each step.
   try {
-    for (const step of spec.plan) {
+    // By index: an iterator would have to be kept over every yield.
+    for (let at = 0; at < spec.plan.length; at += 1) {
+      const step = spec.plan[at]!;
       if (work.skips(step)) continue;
       switch (step.step) {
         case "think":
           work.now = ((yield { effect: "pass", until: after(work.now, step.length) }) as Passed).at;
           break;
         case "run": {
-          const returned = work.takeIn(yield* work.shell.exec(step, work.now));
+          const { shell } = work;
+          const call = shell.beginExec(step, work.now);
+          let returned: Returned<ExecResult> | null = null;
+          if ("refused" in call) returned = call;
+          else {
+            shell.started(call, (yield call.start) as Passed);
+            if (call.timeout !== null) yield shell.limit(call, call.timeout);
+            const first = (yield shell.firstHold(call)) as Held;
+            returned = shell.endsAtOnce(call, first) ?? (yield* shell.goOnWithExec(call, first));
+          }
+          work.takeIn(returned);
           if (!work.isOver(step, returned)) yield* work.goOn(step, returned);
           break;
         }
@@ -84,7 +96,8 @@ class Work {
   skipped = false;
   readonly #spec: TrialSpec;
   readonly shell: Shell;
-  readonly #named = new Map<string, ProcessId>();
+  /** By process id: the step that started it. */
+  readonly #startedBy: (string | undefined)[] = [];
   #knowsReserve = false;
   /** Giving up the rest of the plan to finish in time. */
   #finishing = false;
@@ -103,16 +116,16 @@ class Work {
   }
 
   *status({ of, thenStep }: Extract<Step, { step: "status" }>): Agent<void> {
-    const process = this.#named.get(of);
-    if (process === undefined) return;
-    this.takeIn(yield* this.shell.status(process, this.now));
+    const process = this.#startedBy.lastIndexOf(of);
+    if (process < 0) return;
+    this.takeIn(yield* this.shell.status(process as ProcessId, this.now));
     if (thenStep) yield* this.#comeTo(null);
   }
 
   /** Whether there is nothing more to do about a command that was run: the usual case. */
   isOver({ id, thenStep }: RunStep, returned: Returned<ExecResult>): boolean {
     if ("refused" in returned) return false;
-    this.#named.set(id, returned.process!);
+    this.#startedBy[returned.process!] = id;
     return returned.result.status !== "running" && !thenStep;
   }
 
@@ -125,7 +138,7 @@ class Work {
       yield* this.#comeTo(null);
       returned = this.takeIn(yield* this.shell.exec({ command, background, timeout: null }, this.now));
       if ("refused" in returned) return;
-      this.#named.set(id, returned.process!);
+      this.#startedBy[returned.process!] = id;
     }
     if (thenStep) yield* this.#comeTo(null);
     if (returned.result.status === "running" && !background) yield* this.#attend(returned.process!, id, returned);

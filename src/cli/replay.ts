@@ -1,8 +1,11 @@
 /** `replay`: the journal of one trial. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { journal } from "../agent/journal.ts";
-import { replay as replayTrial } from "../experiment/conduct.ts";
+import { entrant, replay as replayTrial } from "../experiment/conduct.ts";
 import { scheduled, tasksOf } from "../experiment/schedule.ts";
-import { seconds } from "../policy/time.ts";
+import { type Duration, seconds } from "../policy/time.ts";
 import { keyed } from "../random.ts";
 import { drawScenario, replicateKey, type Task } from "../scenario/draw.ts";
 import { listed, nearest } from "../scenario/fault.ts";
@@ -10,12 +13,16 @@ import { type Arm, loadPanel, loadScenario, type Panel, shippedArms } from "../s
 import { eventOnPaper } from "../telemetry/rows.ts";
 import type { Command } from "./command.ts";
 import { EXIT, UsageError } from "./exit.ts";
-import { on, readFlags, refuse, text, whole } from "./flags.ts";
+import { choice, on, readFlags, refuse, text, whole } from "./flags.ts";
 
 const flags = {
   arm: text("under which arm: one of panels/arms.yaml, or of the panel", "NAME"),
   replicate: whole("which replicate of the panel", 1, { default: 1 }),
   seed: whole("of every draw (default: 1, or the panel's)", 0),
+  world: choice(["simulated", "fake-timers", "real"], "where it happens; real: children that play the script", {
+    default: "simulated",
+  }),
+  speed: whole("how many times as fast the real world goes", 1, { default: 100 }),
   json: on("print the events as one JSON object"),
 };
 
@@ -26,20 +33,21 @@ export const replay: Command = {
   examples: [
     ["replay scenarios/hung-test-run.yaml --arm budgeted", "how the budgeted arm gets out of a hung test run"],
     ["replay panels/deepswe-headline.yaml#017 --arm treatment --replicate 3", "task 17 of the third replicate"],
+    ["replay early-failure --arm control --world real --speed 100", "the same, with real children"],
     ["replay hung-test-run --arm control --json", "its events, for a program"],
   ],
   async does(argv, { stdout }) {
     const { given, faults } = readFlags(argv, flags, ["trial"]);
     refuse(...faults, ...(given.arm === undefined ? ["--arm is missing: expected the name of an arm"] : []));
     const { task, arm, seed, cutGrace } = await found(String(argv["trial"]), given.arm!, given.seed, given.replicate);
-    const events = replayTrial(arm, task, cutGrace);
+    const events = await eventsIn(given.world, arm, task, cutGrace, given.speed);
     if (given.json) {
       const told = {
         scenario: task.scenario,
         arm: arm.arm,
         seed,
         replicate: given.replicate,
-        world: "simulated",
+        world: given.world,
         events: events.map(eventOnPaper),
       };
       stdout.write(`${JSON.stringify(told)}\n`);
@@ -50,6 +58,39 @@ export const replay: Command = {
     return EXIT.done;
   },
 };
+
+type World = "simulated" | "fake-timers" | "real";
+
+async function eventsIn(world: World, arm: Arm, task: Task, cutGrace: Duration, speed: number) {
+  if (world === "simulated") return replayTrial(arm, task, cutGrace);
+  const candidate = entrant(arm, task, keyed, () => {});
+  const { fakeClock, realClock } = await import("../world/clock.ts");
+  const { LiveWorld, trialOn } = await import("../world/live.ts");
+  if (world === "fake-timers") {
+    const { scriptedPort } = await import("../world/scriptedPort.ts");
+    const clock = fakeClock();
+    const ended = trialOn(new LiveWorld(clock, scriptedPort(clock)), candidate);
+    clock.run();
+    return (await ended).events;
+  }
+  const { childrenPort } = await import("../world/children.ts");
+  const { performing } = await import("../world/performer.ts");
+  const folder = mkdtempSync(join(tmpdir(), "yieldpoint-replay-"));
+  const clock = realClock({ speed });
+  const children = childrenPort({
+    clock,
+    folder,
+    session: `replay-${process.pid}`,
+    environment: process.env,
+    cwd: folder,
+  });
+  try {
+    return (await trialOn(new LiveWorld(clock, performing(children, speed)), candidate)).events;
+  } finally {
+    await children.endAll();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
 async function found(trial: string, armName: string, seedGiven: number | undefined, replicate: number) {
   const hash = trial.lastIndexOf("#");

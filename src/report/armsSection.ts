@@ -30,7 +30,7 @@ export function armsBlock({ arms, declaredFactors, row: { crossed } }: Experimen
       );
   return html`${across ? says : null}${confounded}${
     aspects.length === 0
-      ? html`<p>The arms are alike in every setting: this is an A/A panel, and differences are chance.</p>`
+      ? html`<p>${arms.length === 1 ? "There is one arm, and nothing to compare it with." : "The arms are alike in every setting: this is an A/A panel, and differences are chance."}</p>`
       : scrolling("What arms differ in", differences)
   }
 <details><summary>Every arm in full</summary>

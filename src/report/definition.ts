@@ -43,7 +43,9 @@ const shape = z.strictObject({
   answer: text,
   /** The chart of each exhibit; its query is given the parameters scenario and limit. */
   exhibit: text,
+  /** What the page says of its basis: scripted commands, or a real agent's. */
   simulated: text,
+  measured: text.default("Measured, not simulated: a real agent in a served session."),
   sections: z.array(section),
 });
 

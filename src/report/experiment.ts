@@ -53,6 +53,8 @@ type Design =
 
 export interface Experiment {
   readonly row: ExperimentRow;
+  /** Whether a real agent was at work; files from before there were any do not say, and are simulated. */
+  readonly measured: boolean;
   readonly arms: readonly Arm[];
   /** The factor along which series are drawn; null where each arm is a series of its own. */
   readonly path: string | null;
@@ -106,6 +108,7 @@ export async function readExperiment(reading: Reading): Promise<Experiment> {
   const path = pathOf(row.crossed, armRows);
   return {
     row,
+    measured: row.source === "measured",
     arms: labelled(armRows, declaredFactors, row.crossed, path),
     path,
     worlds: worldRows,

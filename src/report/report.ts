@@ -151,7 +151,8 @@ async function answerOf(tables: Reading, name: string, query: string, parameters
 
 async function drawn(tables: Reading, definition: Definition, findings: Findings, madeAt: Date): Promise<string> {
   const { experiment, names, hypotheses, sentence, estimates } = findings;
-  const verdict = { experiment, names, hypotheses, answer: sentence, simulated: definition.simulated, estimates };
+  const basis = experiment.measured ? definition.measured : definition.simulated;
+  const verdict = { experiment, names, hypotheses, answer: sentence, basis, estimates };
   const composer = new Composer(tables, definition, findings, await ChartMaker.open(conventionsFor(experiment)));
   const sections: PageSection[] = [{ id: "verdict", nav: "Verdict", content: verdictSection(verdict) }];
   for (const section of definition.sections) {

@@ -55,6 +55,7 @@ interface SummaryPublished {
 
 export interface Summary {
   readonly experiment: string;
+  readonly source: "simulated" | "measured";
   readonly panel: string;
   readonly question: string;
   /** Of all rows of all worlds. */
@@ -84,6 +85,7 @@ export function summaryOf(
   const first = arms[0]!.row.arm;
   return {
     experiment: row.experiment_id,
+    source: experiment.measured ? "measured" : "simulated",
     panel: row.panel,
     question: row.question,
     digest,

@@ -14,11 +14,12 @@ export interface Verdict {
   readonly hypotheses: readonly JudgedHypothesis[];
   /** The sentence that answers the panel's question. */
   readonly answer: string;
-  readonly simulated: string;
+  /** Whether it was simulated or measured, and what that means. */
+  readonly basis: string;
   readonly estimates: Estimates;
 }
 
-export function hero({ experiment, answer, simulated, names, estimates }: Verdict): Html {
+export function hero({ experiment, answer, basis, names, estimates }: Verdict): Html {
   const { row, arms, worlds, withheld } = experiment;
   const trials = worlds.length * row.tasks * arms.length;
   const size = `${counted(worlds.length, "replicate")} of ${counted(row.tasks, "trial")} under ${counted(arms.length, "arm")}: ${whole(trials)} in all`;
@@ -32,7 +33,7 @@ ${
     : html`<p class="answer withheld" role="note">${badge("WITHHELD")} ${capital(withheld)}. What is there is shown below; nothing is judged by it.</p>`
 }
 ${experiment.arms.length <= ARMS_ACROSS && atAGlance(experiment, names, estimates)}
-<p class="basis">${size}. ${called}Intervals are ${CONFIDENCE * 100} %. ${simulated}</p>
+<p class="basis">${size}. ${called}Intervals are ${CONFIDENCE * 100} %. ${basis}</p>
 </header>`;
 }
 
@@ -138,7 +139,7 @@ function badge(word: "PASS" | "FAIL" | "NOT SHOWN" | "WITHHELD"): Html {
 }
 
 /** What follows from what the panel has in it, whoever wrote it. */
-function cannotShow({ kinds, scenarios, worlds, row, hypotheses, arms }: Experiment): readonly string[] {
+function cannotShow({ kinds, scenarios, worlds, row, hypotheses, arms, measured }: Experiment): readonly string[] {
   const missing = ["long_finite", "hanging"].filter((kind) => !kinds.includes(kind));
   const sentences: string[] = [];
   if (missing.length === 2) {
@@ -158,7 +159,9 @@ function cannotShow({ kinds, scenarios, worlds, row, hypotheses, arms }: Experim
   }
   const habits = [...new Set(arms.map((arm) => short(arm.row.profile)))];
   sentences.push(
-    `Models here follow fixed habits (${listed(habits)}): how a real model's habits answer to a policy, it cannot show.`,
+    measured
+      ? `One agent was at work (${listed(habits)}): how another one would go about it, it cannot show.`
+      : `Models here follow fixed habits (${listed(habits)}): how a real model's habits answer to a policy, it cannot show.`,
   );
   return sentences;
 }

@@ -471,13 +471,7 @@ export const configurationSchema = z.object(
   { error: wanted("a configuration with shell_execution") },
 );
 
-const budget = oneOf(
-  [
-    words(["told", "untold"]),
-    toldBudget,
-  ],
-  "told, untold or { run_budget_seconds }",
-);
+const budget = oneOf([words(["told", "untold"]), toldBudget], "told, untold or { run_budget_seconds }");
 
 const armShape = keys("an arm", {
   arm: name("the arm"),

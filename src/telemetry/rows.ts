@@ -57,7 +57,7 @@ export function foldTrial(
   calls: CallBatches | null,
 ): void {
   const fold = new TrialFold(facts.trialId, calls);
-  for (const event of trialEvents) fold.take(event);
+  for (let index = 0; index < trialEvents.length; index += 1) fold.take(trialEvents[index]!);
   fold.close(facts, into);
 }
 

@@ -528,6 +528,9 @@ class WordCells extends NumberCells<Codes> implements WordWriter<string, string 
   readonly kind = "oneOf";
   readonly words: Words;
   readonly #size: number;
+  /** Words come in runs, so the last one's code is kept at hand. */
+  #lastWord = "";
+  #lastCode = -1;
 
   constructor(where: string, nullable: boolean, words: Words) {
     const size = words.stored.length;
@@ -544,7 +547,11 @@ class WordCells extends NumberCells<Codes> implements WordWriter<string, string 
       this.nulls += 1;
       this.values[row] = 0;
     } else {
-      this.values[row] = this.codeOf(word);
+      if (word !== this.#lastWord || this.#lastCode < 0) {
+        this.#lastCode = this.codeOf(word);
+        this.#lastWord = word;
+      }
+      this.values[row] = this.#lastCode;
     }
     this.length = row + 1;
   }

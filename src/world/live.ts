@@ -141,7 +141,8 @@ export class LiveRun<Result> {
     this.#answerWhatWaits();
     for (; this.#cancels > 0; this.#cancels -= 1) {
       const effect = this.#waiting;
-      if (effect?.effect === "hold") this.#answer(this.#held(this.#world.watched(effect.anyOf[0]), "cancelled", this.#now()));
+      if (effect?.effect === "hold")
+        this.#answer(this.#held(this.#world.watched(effect.anyOf[0]), "cancelled", this.#now()));
     }
     if (!this.#over && this.#cutOffAt !== null && this.#now() >= this.#cutOffAt) this.#cutOff();
   }
@@ -247,11 +248,14 @@ export class LiveRun<Result> {
     };
     switch (effect.effect) {
       case "pass":
-        return at(effect.until);
+        at(effect.until);
+        break;
       case "ask":
-        return at(this.#askedUntil);
+        at(this.#askedUntil);
+        break;
       case "stop":
-        return watch(effect.process);
+        watch(effect.process);
+        break;
       case "hold":
         watch(effect.anyOf[0]);
         at(nextLook(effect, this.#world.watched(effect.anyOf[0]).process, now));
@@ -291,7 +295,10 @@ export class LiveRun<Result> {
 }
 
 /** A trial on a live world, alone, from its beginning to submission or cut-off; what a simulated world does with an entrant. */
-export async function trialOn(world: LiveWorld, { begin, outerLimit, cancels = [] }: Omit<Entrant, "ended">): Promise<EndedTrial> {
+export async function trialOn(
+  world: LiveWorld,
+  { begin, outerLimit, cancels = [] }: Omit<Entrant, "ended">,
+): Promise<EndedTrial> {
   const { clock } = world;
   const events: TrialEvent[] = [];
   const run = world.run(

@@ -251,7 +251,7 @@ class TrialRun {
 
   /** Moments of the trial count from its own beginning. */
   #now(): Instant {
-    return moment(this.#world.kernel.now - this.#startedAt);
+    return moment((this.#world.kernel.now - this.#startedAt) | 0);
   }
 
   #goOn(answer: Answer | undefined): void {

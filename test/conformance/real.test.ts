@@ -9,16 +9,15 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import type { TrialEvent } from "../../src/agent/events.ts";
-import { childrenPort, shellCommand } from "../../src/world/children.ts";
+import { childrenPort } from "../../src/world/children.ts";
 import { realClock } from "../../src/world/clock.ts";
-import { LiveWorld, type ProcessPort, trialOn } from "../../src/world/live.ts";
-import type { ScriptedCommand } from "../../src/world/script.ts";
+import { LiveWorld, trialOn } from "../../src/world/live.ts";
+import { performing } from "../../src/world/performer.ts";
 import type { EndedTrial } from "../../src/world/simulated.ts";
 import { alone, type Candidate, candidate } from "../aRun.ts";
 
 import { acceptance } from "./acceptance.ts";
 import { calmTrial } from "./calm.ts";
-import { played } from "./performer.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "yieldpoint-real-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -35,12 +34,8 @@ async function onReal(one: Candidate, speed: number): Promise<EndedTrial> {
     environment: { PATH: process.env["PATH"] },
     cwd: folder,
   });
-  const port: ProcessPort = {
-    start: (id, command, retain, startedAt, wake) =>
-      children.start(id, shellCommand(played(command as ScriptedCommand, speed)), retain, startedAt, wake),
-  };
   try {
-    return await trialOn(new LiveWorld(clock, port), one);
+    return await trialOn(new LiveWorld(clock, performing(children, speed)), one);
   } finally {
     await children.endAll();
   }

@@ -73,7 +73,13 @@ describe.concurrent("a served session", () => {
     const reported = await ended("report", out);
     expect(reported.stderr).toContain("report.html");
     expect(reported.code).toBe(0);
-    expect(readFileSync(join(out, "report.html"), "utf8")).toMatch(/measured/i);
+    const page = readFileSync(join(out, "report.html"), "utf8");
+    expect(page).toContain("Measured, not simulated");
+    expect(page).not.toContain("Simulated, not measured");
+    expect(JSON.parse(readFileSync(join(out, "summary.json"), "utf8"))).toMatchObject({
+      source: "measured",
+      arms: { "of-the-test": { calls_returned_running: { value: 1 } } },
+    });
   });
 
   test("cuts waits on a hanging command where the reserve begins, and then says how to finish", async () => {

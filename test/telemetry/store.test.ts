@@ -322,10 +322,15 @@ describe("worlds are kept whole", () => {
       stdio: ["ignore", "pipe", "inherit"],
     });
     let acknowledged = -1;
-    const lines = createInterface(child.stdout).on("line", (line) => {
-      acknowledged = Number(line);
+    // Whatever else is printed on the way there is not an acknowledgement.
+    const first = new Promise<void>((resolve) => {
+      createInterface(child.stdout).on("line", (line) => {
+        if (!/^\d+$/.test(line)) return;
+        acknowledged = Number(line);
+        resolve();
+      });
     });
-    await once(lines, "line");
+    await first;
     await pause(after);
     child.kill("SIGKILL");
     await once(child, "close");

@@ -4,7 +4,10 @@
  * A small shell, because a Node one takes 70 ms to boot. Moments are counted from the start by the machine's clock,
  * so that what one step is late by does not add up.
  */
-import type { ScriptedCommand } from "../../src/world/script.ts";
+import { shellCommand } from "./children.ts";
+import type { ProcessPort } from "./live.ts";
+import type { Prints, ScriptedCommand } from "./script.ts";
+import type { WatchedProcess } from "./watched.ts";
 
 /** Outputs that are spelled out; whatever goes on for longer goes round in a loop. */
 const SPELLED_OUT = 400;
@@ -75,4 +78,35 @@ function inSeconds(milliseconds: number): string {
 /** Bytes as `printf` takes them, whatever they are. */
 function octal(bytes: Uint8Array): string {
   return [...bytes].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+}
+
+/**
+ * Real children that play scripted commands: what a replay in the real world runs.
+ *
+ * What a line gives away to a reader is known of the script only, so it is looked up there.
+ */
+export function performing(children: ProcessPort, speed: number): ProcessPort {
+  return {
+    start(id, command, retain, startedAt, wake) {
+      const script = command as ScriptedCommand;
+      const child = children.start(id, shellCommand(played(script, speed)), retain, startedAt, wake);
+      return script.prints === null ? child : withMarks(child, script.prints);
+    },
+  };
+}
+
+function withMarks(child: WatchedProcess, prints: Prints): WatchedProcess {
+  return {
+    startedAt: child.startedAt,
+    endBy: (now) => child.endBy(now),
+    written: (now) => child.written(now),
+    lastOutputAt: (now) => child.lastOutputAt(now),
+    quietAt: (quiet, now) => child.quietAt(quiet, now),
+    terminate: (at, grace, by) => child.terminate(at, grace, by),
+    unending: () => child.unending?.() ?? false,
+    read(from, limit, now) {
+      const piece = child.read(from, limit, now);
+      return { ...piece, marks: prints.slice(piece.from, piece.from + piece.bytes.length).marks };
+    },
+  };
 }
