@@ -84,6 +84,7 @@ async function eventsIn(world: World, arm: Arm, task: Task, cutGrace: Duration, 
     environment: process.env,
     cwd: folder,
   });
+  clock.begin();
   try {
     return (await trialOn(new LiveWorld(clock, performing(children, speed)), candidate)).events;
   } finally {

@@ -481,6 +481,12 @@ class Pipes {
   constructor(folder: string, environment: ChildrenOptions["environment"]) {
     this.#folder = folder;
     this.#environment = environment;
+    // Made ready beforehand, so that the first command is not late.
+    try {
+      this.#make(FEW);
+    } catch {
+      // Whoever needs one will be told why there is none.
+    }
   }
 
   open(): Pipe {

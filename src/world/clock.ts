@@ -11,6 +11,9 @@ import type { Clock } from "./live.ts";
 /** Node fires a longer timer at once; whoever is woken early looks, and waits on. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
+/** Real milliseconds before a moment from which on a fast clock is watched instead of waited for. */
+const LAST_STRETCH = 2;
+
 export interface RealClockOptions {
   /** How many of its milliseconds pass in one real one. */
   readonly speed?: number;
@@ -18,26 +21,42 @@ export interface RealClockOptions {
   readonly strict?: number | null;
 }
 
-/** The machine's monotonic clock. Its beginning is now. */
-export function realClock({ speed = 1, strict = null }: RealClockOptions = {}): Clock {
-  const begun = performance.now();
+export interface RealClock extends Clock {
+  /** Its beginning is this moment: for whoever had to make ready first. */
+  begin(): void;
+}
+
+/** The machine's monotonic clock. Its beginning is now, unless `begin` puts it off. */
+export function realClock({ speed = 1, strict = null }: RealClockOptions = {}): RealClock {
+  let begun = performance.now();
   const now = () => moment(Math.floor((performance.now() - begun) * speed));
   return {
     now,
+    begin() {
+      begun = performance.now();
+    },
     at(due, wake) {
-      // Rounded up, since a timer that fires early would only be set again.
-      const delay = Math.min(
-        Math.max(Math.ceil((due - (performance.now() - begun) * speed) / speed), 0),
-        LONGEST_TIMER,
-      );
-      const timer = setTimeout(() => {
+      const left = () => (due - (performance.now() - begun) * speed) / speed;
+      const fire = () => {
         const late = now() - due;
         if (strict !== null && late > strict) {
           throw new BrokenPromise(`the machine cannot keep up with speed ${speed}: a timer was ${late} ms late`);
         }
         wake();
-      }, delay);
-      return () => clearTimeout(timer);
+      };
+      // A timer is up to a millisecond late, which at a speed is many: the last stretch is then looked at again and again.
+      const watching = speed > 1 ? LAST_STRETCH : 0;
+      const look = () => {
+        if (left() > 0) soonest = setImmediate(look);
+        else fire();
+      };
+      let soonest: NodeJS.Immediate | null = null;
+      const delay = Math.min(Math.max(Math.ceil(left() - watching), 0), LONGEST_TIMER);
+      const timer = setTimeout(watching > 0 ? look : fire, delay);
+      return () => {
+        clearTimeout(timer);
+        if (soonest !== null) clearImmediate(soonest);
+      };
     },
     // Every timer that is due fires before Node comes to its immediates.
     soon: (go) => void setImmediate(go),

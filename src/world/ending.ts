@@ -163,11 +163,10 @@ export class Patrol {
     }
   }
 
+  /** From the next round on it gets KILL, in every round. */
   #kill(ending: Ending): void {
     if (!this.#endings.has(ending)) return;
     ending.killedAt = this.#realTime.now();
-    this.look(true);
-    this.#send(ending.family, "SIGKILL");
     this.soon();
   }
 
