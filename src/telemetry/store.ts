@@ -75,7 +75,7 @@ export async function openStore(
   return claimed(path, place, async () => {
     if (existing === "replace") await removeDatabase(path, place);
     refuseExisting(path, place);
-    const file = await openFile(path, place, { threads: "1", memory_limit: "256MB" }, tables, dictionaries);
+    const file = await openFile(path, place, { threads: "1", memory_limit: "128MB" }, tables, dictionaries);
     try {
       await file.makeTables();
       return file;
@@ -91,7 +91,9 @@ export async function openStore(
 export async function readStore(path: string): Promise<Reading> {
   if (!existsSync(path)) throw new StoreError(`${path} is not there: a run makes it`);
   const place = placeOf(path, "find");
-  return claimed(path, place, () => openFile(path, place, { access_mode: "READ_ONLY" }, [], {}));
+  return claimed(path, place, () =>
+    openFile(path, place, { access_mode: "READ_ONLY", threads: "1", memory_limit: "128MB" }, [], {}),
+  );
 }
 
 /**
@@ -105,8 +107,7 @@ const ENOUGH_ROWS = 3 * 122_880;
 export class Collector {
   readonly #store: Store;
   readonly #enough: number;
-  #filling: ReadonlyMap<string, Batch>;
-  #spare: ReadonlyMap<string, Batch> | null = null;
+  readonly #filling: ReadonlyMap<string, Batch>;
 
   /** @param enough how many rows the longest table has when all are written */
   constructor(store: Store, enough = ENOUGH_ROWS) {
@@ -132,14 +133,9 @@ export class Collector {
     await this.#flush();
   }
 
-  /** Meanwhile the next worlds are gathered elsewhere. */
   async #flush(): Promise<void> {
-    const full = this.#filling;
-    this.#filling = this.#spare ?? this.#empty();
-    this.#spare = null;
-    await this.#store.appendWorlds([...full.values()]);
-    for (const batch of full.values()) batch.clear();
-    this.#spare = full;
+    await this.#store.appendWorlds([...this.#filling.values()]);
+    for (const batch of this.#filling.values()) batch.clear();
   }
 
   #empty(): ReadonlyMap<string, Batch> {
@@ -213,17 +209,17 @@ async function openFile(
   dictionaries: Dictionaries,
 ): Promise<DatabaseFile> {
   const duckdb = await loadDuckDB();
-  const instance = await duckdb.api.DuckDBInstance.create(place, { ...settings, ...SELF_CONTAINED }).catch(
-    explained(path),
-  );
+  const whole = { ...settings, ...SELF_CONTAINED };
+  const instance = await duckdb.api.DuckDBInstance.create(place, whole).catch(explained(path));
   const connection = await instance.connect();
-  return new DatabaseFile({ path, place, duckdb, instance, connection, tables, dictionaries });
+  return new DatabaseFile({ path, place, duckdb, settings: whole, instance, connection, tables, dictionaries });
 }
 
 interface Opened {
   readonly path: string;
   readonly place: string;
   readonly duckdb: DuckDB;
+  readonly settings: Record<string, string>;
   readonly instance: DuckDBInstance;
   readonly connection: DuckDBConnection;
   readonly tables: readonly Table[];
@@ -233,7 +229,7 @@ interface Opened {
 class DatabaseFile implements Store {
   readonly tables: readonly Table[];
   readonly dictionaries: Dictionaries;
-  readonly #opened: Opened;
+  #opened: Opened;
   readonly #plain: DuckDBValueConverter<JS>;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
@@ -264,11 +260,22 @@ class DatabaseFile implements Store {
 
   async appendWorlds(batches: readonly Batch[]): Promise<void> {
     for (const batch of batches) batch.seal();
-    await this.#inTurn(() =>
-      this.#transaction(async () => {
+    await this.#inTurn(async () => {
+      await this.#transaction(async () => {
         for (const batch of batches) if (batch.rows > 0) await this.#append(batch);
-      }),
-    );
+      });
+      await this.#renew();
+    });
+  }
+
+  /** Gives back what DuckDB keeps of what it wrote: it would hold on to all it may, however little of it is asked for again. */
+  async #renew(): Promise<void> {
+    const { place, duckdb, settings, connection, instance } = this.#opened;
+    await connection.run("CHECKPOINT");
+    connection.closeSync();
+    instance.closeSync();
+    const again = await duckdb.api.DuckDBInstance.create(place, settings);
+    this.#opened = { ...this.#opened, instance: again, connection: await again.connect() };
   }
 
   /** Leaves one file, without a log beside it; after a failure the log stays, and the file is as whole with it. */
