@@ -11,11 +11,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { dictionariesOf, WorldRows } from "../../src/cli/keep.ts";
 import { openScreen } from "../../src/cli/screen.ts";
-import { conductWorld } from "../../src/experiment/conduct.ts";
+import { conductWorld, entrant } from "../../src/experiment/conduct.ts";
 import { scheduled } from "../../src/experiment/schedule.ts";
 import { keyed } from "../../src/random.ts";
 import { loadPanel } from "../../src/scenario/load.ts";
+import { fakeClock } from "../../src/world/clock.ts";
+import { LiveWorld, trialOn } from "../../src/world/live.ts";
+import { scriptedPort } from "../../src/world/scriptedPort.ts";
 import { bareKernel } from "./bareKernel.ts";
+import { handBack } from "./handBack.ts";
 import { rowByRowPerSecond, rowsPerSecond } from "./rows.ts";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
@@ -24,7 +28,9 @@ const screen = openScreen({ stream: process.stderr, environment: process.env });
 
 /** Turns that each thing takes; the first is for warming up and does not count. */
 const TURNS = 6;
-const WORLDS = 20;
+const WORLDS = 60;
+/** Trials that fake timers are given: they take several times as long. */
+const FAKE_TRIALS = 1_500;
 
 interface Turn {
   readonly seconds: number;
@@ -39,13 +45,16 @@ const rows = new WorldRows(panel, "bench", "calls", dictionariesOf(panel, "bench
 const whole: Turn[] = [];
 const bare: Turn[] = [];
 const simpy: (Turn & { readonly library: string })[] = [];
+const fake: Turn[] = [];
 for (let turn = 0; turn < TURNS; turn += 1) {
   const trials = timed(() => wholeTrials(turn * WORLDS));
   const kernel = timed(() => ({ trials: 0, events: bareKernel(trials.events) }));
   const other = simpyTrials(2_700);
+  const live = await fakeTimersTrials();
   if (turn === 0) continue;
   whole.push(trials);
   bare.push(kernel);
+  fake.push(live);
   if (other !== null) simpy.push(other);
 }
 
@@ -53,9 +62,12 @@ screen.line("rows into DuckDB");
 const rowRates: number[] = [];
 const rowByRow: number[] = [];
 for (let turn = 0; turn < 3; turn += 1) {
-  rowRates.push(await rowsPerSecond(400_000));
+  rowRates.push(await rowsPerSecond(2_000_000));
   rowByRow.push(await rowByRowPerSecond(100_000));
 }
+
+screen.line("a served session: idle, and handing back 1,000 commands");
+const served = await handBack(root);
 
 screen.line("memory of runs of 10 and 300 replicates");
 const memory = { few: residentMegabytes(10), many: residentMegabytes(300) };
@@ -68,6 +80,7 @@ const result = {
   trials_per_second: Math.round(trialsPerSecond),
   rows_per_second: Math.round(median(rowRates)),
   resident_megabytes: memory,
+  served,
   ratios: {
     bare_kernel: ratio(
       whole.map((turn, index) => turn.events / turn.seconds / (bare[index]!.events / bare[index]!.seconds)),
@@ -78,6 +91,9 @@ const result = {
         : ratio(
             whole.map((turn, index) => turn.trials / turn.seconds / (simpy[index]!.trials / simpy[index]!.seconds)),
           ),
+    fake_timers: ratio(
+      whole.map((turn, index) => turn.trials / turn.seconds / (fake[index]!.trials / fake[index]!.seconds)),
+    ),
     row_by_row: ratio(rowRates.map((rate, index) => rate / rowByRow[index]!)),
     memory_300_to_10: Number((memory.many / memory.few).toFixed(2)),
   },
@@ -99,6 +115,8 @@ else {
         `ratio to ${simpy[0]?.library ?? "SimPy (not installed: Debian's python3-simpy3 or python3-simpy)"} (trials)`,
         String(result.ratios.simpy ?? "–"),
       ],
+      ["served session, idle: share of a core", served === null ? "–" : `${(served.idleShare * 100).toFixed(2)} %`],
+      ["ratio to the live driver on fake timers (trials)", String(result.ratios.fake_timers)],
       ["ratio to DuckDB's row writer (rows)", String(result.ratios.row_by_row)],
       ["ratio of memory, 300 to 10 replicates", String(result.ratios.memory_300_to_10)],
     ],
@@ -127,6 +145,28 @@ function timed(work: () => { readonly trials: number; readonly events: number })
   const done = work();
   const { user, system } = process.cpuUsage(begun);
   return { ...done, seconds: (user + system) / 1e6 };
+}
+
+/** The same trials on the live driver, with fake timers as its clock. */
+async function fakeTimersTrials(): Promise<Turn> {
+  const arms = panel.arms;
+  const begun = process.cpuUsage();
+  let trials = 0;
+  for (const task of [1, 2, 3, 4, 5].flatMap((replicate) => tasks(replicate))) {
+    for (const arm of arms) {
+      if (trials === FAKE_TRIALS) break;
+      const clock = fakeClock();
+      const ended = trialOn(
+        new LiveWorld(clock, scriptedPort(clock)),
+        entrant(arm, task, keyed, () => {}),
+      );
+      clock.run();
+      await ended;
+      trials += 1;
+    }
+  }
+  const { user, system } = process.cpuUsage(begun);
+  return { trials, events: 0, seconds: (user + system) / 1e6 };
 }
 
 /** The same trial in SimPy; null where Python has none. Its own clock counts processor time too. */
