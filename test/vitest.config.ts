@@ -26,7 +26,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           maxConcurrency: 4,
           // A shared machine may be late for once; who is late every time is at fault.
-          retry: 3,
+          retry: 4,
         },
       },
     ],

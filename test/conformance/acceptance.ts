@@ -302,6 +302,7 @@ export function acceptance(world: string, perform: Perform, tolerance = 0): void
           tolerance === 0
             ? {}
             : {
+                called_seconds: s(0),
                 returned_seconds: s(10),
                 foreground_initial_yield_seconds: s(10),
                 foreground_auto_await_elapsed_seconds: s(0),
