@@ -1,12 +1,8 @@
-SELECT o.arm, s.kind::VARCHAR AS kind, count(*)::INTEGER AS calls,
-  count(*) FILTER (s.time_to_first_control_seconds IS NULL)::INTEGER AS cut_off,
-  round(quantile_cont(s.time_to_first_control_seconds::DOUBLE, 0.5), 3) AS median_seconds,
-  round(quantile_cont(s.time_to_first_control_seconds::DOUBLE, 0.9), 3) AS p90_seconds,
-  round(quantile_cont(s.time_to_first_control_seconds::DOUBLE, 0.99), 3) AS p99_seconds,
-  max(s.time_to_first_control_seconds)::DOUBLE AS longest_seconds
-FROM shell_invocations AS s
-JOIN trials AS t USING (trial_id)
-JOIN arm_order AS o ON o.name = t.arm::VARCHAR
-WHERE NOT s.background AND s.status <> 'refused' AND s.kind IS NOT NULL
-GROUP BY o.position, o.arm, s.kind
-ORDER BY list_position(['quick', 'long_finite', 'hanging'], s.kind::VARCHAR), o.position;
+SELECT o.arm, f.kind, any_value(f.members)::INTEGER AS calls, any_value(f.members - f.returned)::INTEGER AS cut_off,
+  round(counted_quantile(f.seconds, f.reached, f.returned, 0.5), 3) AS median_seconds,
+  round(counted_quantile(f.seconds, f.reached, f.returned, 0.9), 3) AS p90_seconds,
+  round(counted_quantile(f.seconds, f.reached, f.returned, 0.99), 3) AS p99_seconds,
+  max(f.seconds) AS longest_seconds
+FROM first_control AS f JOIN arm_order AS o USING (position)
+GROUP BY o.position, o.arm, f.kind
+ORDER BY list_position(['quick', 'long_finite', 'hanging'], f.kind), o.position;

@@ -1,17 +1,11 @@
 -- What the gravest kind of command that occurs does to control.
-WITH calls AS (
-  SELECT o.position, o.arm, s.kind::VARCHAR AS kind, s.time_to_first_control_seconds::DOUBLE AS seconds
-  FROM shell_invocations AS s
-  JOIN trials AS t USING (trial_id)
-  JOIN arm_order AS o ON o.name = t.arm::VARCHAR
-  WHERE NOT s.background AND s.status <> 'refused' AND s.kind IS NOT NULL
-),
-gravest AS (
-  SELECT kind FROM calls ORDER BY list_position(['quick', 'long_finite', 'hanging'], kind) DESC LIMIT 1
+WITH gravest AS (
+  SELECT kind FROM first_control ORDER BY list_position(['quick', 'long_finite', 'hanging'], kind) DESC LIMIT 1
 ),
 those AS (
-  SELECT position, arm, quantile_cont(seconds, 0.5) AS middle, count(*) FILTER (seconds IS NULL) AS cut, count(*) AS calls
-  FROM calls WHERE kind = (SELECT kind FROM gravest) GROUP BY ALL
+  SELECT o.position, o.arm, counted_quantile(f.seconds, f.reached, f.returned, 0.5) AS middle,
+    any_value(f.members - f.returned) AS cut, any_value(f.members) AS calls
+  FROM first_control AS f JOIN arm_order AS o USING (position) WHERE f.kind = (SELECT kind FROM gravest) GROUP BY o.position, o.arm
 )
 SELECT
   CASE (SELECT kind FROM gravest) WHEN 'hanging' THEN 'A command that hangs' WHEN 'long_finite' THEN 'A long command' ELSE 'A command' END

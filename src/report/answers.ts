@@ -90,6 +90,33 @@ export async function tellAnswers(
     ]),
   );
   await tellShares(reading, labels);
+  if (experiment.hasCalls) await tellFirstControl(reading);
+}
+
+/**
+ * `first_control`: how many foreground calls gave control back after just so many seconds, and how many by then. Times are whole
+ * milliseconds, so a few thousand rows stand for millions of calls, and `counted_quantile` of them is `quantile_cont` of those.
+ */
+async function tellFirstControl(reading: Reading): Promise<void> {
+  await reading.rows(
+    `CREATE OR REPLACE TEMP TABLE first_control AS
+     WITH counted AS (
+       SELECT t.arm, s.kind, s.time_to_first_control_seconds AS time, count(*) AS calls
+       FROM shell_invocations AS s JOIN trials AS t USING (trial_id)
+       WHERE NOT s.background AND s.status <> 'refused' AND s.kind IS NOT NULL GROUP BY ALL
+     )
+     SELECT o.position, kind::VARCHAR AS kind, time::DOUBLE AS seconds, calls,
+       (sum(calls) OVER (PARTITION BY c.arm, kind ORDER BY time NULLS LAST))::BIGINT AS reached,
+       (coalesce(sum(calls) FILTER (time IS NOT NULL) OVER (PARTITION BY c.arm, kind), 0))::BIGINT AS returned,
+       (sum(calls) OVER (PARTITION BY c.arm, kind))::BIGINT AS members
+     FROM counted AS c JOIN arm_order AS o ON o.name = c.arm::VARCHAR`,
+  );
+  const place = "(n - 1) * p::DOUBLE";
+  const value = (at: string) => `min(value) FILTER (reached > ${at}(${place}))`;
+  await reading.rows(
+    `CREATE OR REPLACE TEMP MACRO counted_quantile(value, reached, n, p) AS
+     ${value("floor")} + (${value("ceil")} - ${value("floor")}) * any_value(${place} - floor(${place}))`,
+  );
 }
 
 /** `shares`: how many trials of each arm and kind had an outcome, with Wilson's interval. */

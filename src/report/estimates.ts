@@ -165,6 +165,8 @@ const clusterColumns: Readonly<Record<By, string>> = {
   both: "t.scenario, t.replicate",
 };
 
+const REPLICATES_AT_ONCE = 25;
+
 async function cells(reading: Reading, experiment: Experiment, by: By): Promise<ReadonlyMap<string, readonly Cell[]>> {
   const found = new Map<string, Cell[]>();
   const sums = trialMeasures.map(
@@ -183,11 +185,15 @@ async function cells(reading: Reading, experiment: Experiment, by: By): Promise<
 
   if (by !== "replicate" || !experiment.hasCalls) return found;
   const medians = MEASURES.filter(isMedian);
-  const medianRows = await reading.rows<Record<string, number | string | null>>(
-    `SELECT arm, '' AS scenario, replicate, ${medians
-      .map(({ measure, sql }) => `quantile_cont(seconds, 0.5) FILTER (${sql}) AS ${measure}`)
-      .join(", ")} FROM measured_calls GROUP BY ALL ORDER BY ALL`,
-  );
+  const asked = `SELECT arm, '' AS scenario, replicate, ${medians
+    .map(({ measure, sql }) => `quantile_cont(seconds, 0.5) FILTER (${sql}) AS ${measure}`)
+    .join(", ")} FROM measured_calls WHERE replicate BETWEEN $first AND $last GROUP BY ALL ORDER BY ALL`;
+  const medianRows: Record<string, number | string | null>[] = [];
+  // A median keeps every call in memory until the query ends, and rows lie in the order of replicates.
+  const last = Math.max(...experiment.worlds.map(({ replicate }) => replicate));
+  for (let first = 1; first <= last; first += REPLICATES_AT_ONCE) {
+    medianRows.push(...(await reading.rows<never>(asked, { first, last: first + REPLICATES_AT_ONCE - 1 })));
+  }
   for (const row of medianRows) {
     for (const measure of medians) {
       const value = row[measure.measure];

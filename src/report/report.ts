@@ -64,8 +64,6 @@ export async function summarise(databasePath: string, options: ReportOptions = {
 async function reading<Result>(databasePath: string, work: (tables: Reading) => Promise<Result>): Promise<Result> {
   const tables = await readStore(databasePath);
   try {
-    // Sums of floating-point numbers depend on who adds first, and a report has the same bytes each time.
-    await tables.rows("SET threads = 1");
     return await work(tables);
   } finally {
     await tables.close();

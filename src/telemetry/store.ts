@@ -11,9 +11,12 @@
  */
 import { existsSync, mkdirSync, realpathSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type {
   DuckDBAppender,
   DuckDBConnection,
+  DuckDBDataChunk,
   DuckDBInstance,
   DuckDBType,
   DuckDBTypeId,
@@ -29,7 +32,6 @@ import {
   type Dictionaries,
   ddl,
   isValid,
-  openBatch,
   sqlTypeOf,
   type Table,
   type Words,
@@ -55,8 +57,11 @@ export interface Store extends Reading {
   /**
    * Writes all of these batches or, where that fails, none; several may be of one table. They stay as they are, and must be left
    * alone until it is done.
+   *
+   * Without `commit` they are one transaction with what is written next: no question sees them before that is committed, and
+   * where it fails they are gone too.
    */
-  appendWorlds(batches: readonly Batch[]): Promise<void>;
+  appendWorlds(batches: readonly Batch[], options?: { readonly commit?: boolean }): Promise<void>;
 }
 
 export interface StoreOptions {
@@ -75,7 +80,9 @@ export async function openStore(
   return claimed(path, place, async () => {
     if (existing === "replace") await removeDatabase(path, place);
     refuseExisting(path, place);
-    const file = await openFile(path, place, { threads: "1", memory_limit: "128MB" }, tables, dictionaries);
+    // Where DuckDB puts what does not fit into memory; a killed run leaves it behind.
+    rmSync(`${place}.tmp`, { recursive: true, force: true });
+    const file = await openFile(path, place, WRITING, tables, dictionaries);
     try {
       await file.makeTables();
       return file;
@@ -87,13 +94,29 @@ export async function openStore(
   });
 }
 
+/**
+ * No log is written: a commit is a checkpoint. From a log that a kill has torn, DuckDB 1.5 takes whole groups of rows that were
+ * never committed (duckdb/duckdb#25931), and the file holds half a world. A checkpoint is in the file once its last block is.
+ *
+ * A checkpoint needs up to 100 MB; with more, what was written would only be kept in memory. One group of rows is gathered before it
+ * is compressed, rather than five.
+ */
+const WRITING = {
+  threads: "1",
+  memory_limit: "128MB",
+  checkpoint_threshold: "0B",
+  auto_checkpoint_skip_wal_threshold: "0",
+  write_buffer_row_group_count: "1",
+};
+
+/** One thread: sums of floating-point numbers depend on who adds first, and a report has the same bytes each time. */
+const READING = { access_mode: "READ_ONLY", threads: "1", memory_limit: "64MB" };
+
 /** Opens a file for questions only. Many may read one file at a time, as long as nobody writes it. */
 export async function readStore(path: string): Promise<Reading> {
   if (!existsSync(path)) throw new StoreError(`${path} is not there: a run makes it`);
   const place = placeOf(path, "find");
-  return claimed(path, place, () =>
-    openFile(path, place, { access_mode: "READ_ONLY", threads: "1", memory_limit: "128MB" }, [], {}),
-  );
+  return claimed(path, place, () => openFile(path, place, READING, [], {}));
 }
 
 /**
@@ -103,52 +126,62 @@ export async function readStore(path: string): Promise<Reading> {
  */
 const ENOUGH_ROWS = 3 * 122_880;
 
-/** Gathers finished worlds until they are worth a transaction. */
+/** Puts finished worlds into the file, as many in each transaction as are worth one. */
 export class Collector {
   readonly #store: Store;
   readonly #enough: number;
-  readonly #filling: ReadonlyMap<string, Batch>;
+  /** Rows of each table that are not committed yet. */
+  readonly #open = new Map<string, number>();
 
-  /** @param enough how many rows the longest table has when all are written */
+  /** @param enough how many rows the longest table has when all are committed */
   constructor(store: Store, enough = ENOUGH_ROWS) {
     this.#store = store;
     this.#enough = enough;
-    this.#filling = this.#empty();
   }
 
-  /** Takes a finished world, a batch for each table it has rows in. They are copied, so they may be cleared at once. */
+  /** Takes a finished world, a batch for each table it has rows in. Once it is done, they may be cleared. */
   async take(world: readonly Batch[]): Promise<void> {
-    const gathered = world.map((batch) => {
-      batch.seal();
-      const rows = this.#filling.get(batch.table.name);
-      if (rows === undefined) throw new RangeError(`the file has no table ${batch.table.name}`);
-      return rows;
-    });
-    for (const [index, batch] of world.entries()) gathered[index]!.append(batch);
-    if (gathered.some(({ rows }) => rows >= this.#enough)) await this.#flush();
+    for (const { table, rows } of world) this.#open.set(table.name, (this.#open.get(table.name) ?? 0) + rows);
+    const commit = Math.max(...this.#open.values()) >= this.#enough;
+    if (commit) {
+      this.#open.clear();
+      collectGarbage();
+    }
+    await this.#store.appendWorlds(world, { commit });
   }
 
-  /** Writes what is left. The store stays open. */
+  /** Commits what is left. The store stays open. */
   async close(): Promise<void> {
-    await this.#flush();
+    collectGarbage();
+    await this.#store.appendWorlds([]);
   }
+}
 
-  async #flush(): Promise<void> {
-    await this.#store.appendWorlds([...this.#filling.values()]);
-    for (const batch of this.#filling.values()) batch.clear();
-  }
+let gc: (() => void) | null = null;
 
-  #empty(): ReadonlyMap<string, Batch> {
-    const { tables, dictionaries } = this.#store;
-    return new Map(tables.map((table) => [table.name, openBatch(table, dictionaries)]));
+/** A commit takes memory of its own, and what trials have left behind is not needed beside it. */
+function collectGarbage(): void {
+  if (gc === null) {
+    // Node has this behind a flag only. The flag may be set at any time; contexts made afterwards have it.
+    setFlagsFromString("--expose-gc");
+    gc = runInNewContext("gc") as () => void;
   }
+  gc();
 }
 
 /** DuckDB takes a fifth of a second to load, so whoever asks for no file does not load it. */
 async function loadDuckDB() {
-  const [api, bindings] = await Promise.all([import("@duckdb/node-api"), import("@duckdb/node-bindings")]);
-  return { api, bindings: bindings.default };
+  // Its allocator, jemalloc, would keep 100 MB of what is freed. It can be told otherwise only here, as the library is loaded.
+  const given = process.env[ALLOCATOR];
+  process.env[ALLOCATOR] ??= "dirty_decay_ms:0,muzzy_decay_ms:0";
+  try {
+    const [api, bindings] = await Promise.all([import("@duckdb/node-api"), import("@duckdb/node-bindings")]);
+    return { api, bindings: bindings.default };
+  } finally {
+    if (given === undefined) delete process.env[ALLOCATOR];
+  }
 }
+const ALLOCATOR = "DUCKDB_JE_MALLOC_CONF";
 type DuckDB = Awaited<ReturnType<typeof loadDuckDB>>;
 
 /** Every file this thread has open, by its real path. */
@@ -209,19 +242,23 @@ async function openFile(
   dictionaries: Dictionaries,
 ): Promise<DatabaseFile> {
   const duckdb = await loadDuckDB();
-  const whole = { ...settings, ...SELF_CONTAINED };
-  const instance = await duckdb.api.DuckDBInstance.create(place, whole).catch(explained(path));
+  const instance = await duckdb.api.DuckDBInstance.create(place, { ...settings, ...SELF_CONTAINED }).catch(
+    explained(path),
+  );
   const connection = await instance.connect();
-  return new DatabaseFile({ path, place, duckdb, settings: whole, instance, connection, tables, dictionaries });
+  const writer = await instance.connect();
+  return new DatabaseFile({ path, place, duckdb, instance, connection, writer, tables, dictionaries });
 }
 
 interface Opened {
   readonly path: string;
   readonly place: string;
   readonly duckdb: DuckDB;
-  readonly settings: Record<string, string>;
   readonly instance: DuckDBInstance;
+  /** For questions. */
   readonly connection: DuckDBConnection;
+  /** For transactions, which questions stay out of. */
+  readonly writer: DuckDBConnection;
   readonly tables: readonly Table[];
   readonly dictionaries: Dictionaries;
 }
@@ -229,11 +266,16 @@ interface Opened {
 class DatabaseFile implements Store {
   readonly tables: readonly Table[];
   readonly dictionaries: Dictionaries;
-  #opened: Opened;
+  readonly #opened: Opened;
   readonly #plain: DuckDBValueConverter<JS>;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
   #failed = false;
+  /** Whether a transaction is open. */
+  #begun = false;
+  readonly #ways = new Map<string, Way>();
+  /** Batches whose columns are those of the file. Neither changes, and comparing takes long. */
+  readonly #fitting = new WeakSet<Batch>();
 
   constructor(opened: Opened) {
     this.#opened = opened;
@@ -244,11 +286,9 @@ class DatabaseFile implements Store {
 
   makeTables(): Promise<void> {
     const made = this.tables.map((table) => ddl(table, this.dictionaries) + comments(table));
-    return this.#inTurn(() =>
-      this.#transaction(async () => {
-        for (const sql of made) await this.#opened.connection.run(sql);
-      }),
-    );
+    return this.#inTransaction(true, async () => {
+      for (const sql of made) await this.#opened.writer.run(sql);
+    });
   }
 
   rows<Row extends object>(sql: string, parameters?: Parameter[] | Record<string, Parameter>): Promise<Row[]> {
@@ -258,43 +298,33 @@ class DatabaseFile implements Store {
     });
   }
 
-  async appendWorlds(batches: readonly Batch[]): Promise<void> {
+  async appendWorlds(batches: readonly Batch[], { commit = true } = {}): Promise<void> {
     for (const batch of batches) batch.seal();
-    await this.#inTurn(async () => {
-      await this.#transaction(async () => {
-        for (const batch of batches) if (batch.rows > 0) await this.#append(batch);
-      });
-      await this.#renew();
+    await this.#inTransaction(commit, async () => {
+      for (const batch of batches) if (batch.rows > 0) await this.#append(batch);
     });
-  }
-
-  /** Gives back what DuckDB keeps of what it wrote: it would hold on to all it may, however little of it is asked for again. */
-  async #renew(): Promise<void> {
-    const { place, duckdb, settings, connection, instance } = this.#opened;
-    await connection.run("CHECKPOINT");
-    connection.closeSync();
-    instance.closeSync();
-    const again = await duckdb.api.DuckDBInstance.create(place, settings);
-    this.#opened = { ...this.#opened, instance: again, connection: await again.connect() };
   }
 
   /** Leaves one file, without a log beside it; after a failure the log stays, and the file is as whole with it. */
   async close(): Promise<void> {
     if (this.#closed) return;
-    const { place, connection, instance } = this.#opened;
+    const { place, connection, writer, instance } = this.#opened;
     try {
       await this.#inTurn(async () => {
+        if (this.#begun) await writer.run("ROLLBACK");
         if (this.tables.length > 0 && !this.#failed) await connection.run("CHECKPOINT");
       });
     } finally {
       this.#closed = true;
+      for (const { appender } of this.#ways.values()) appender.closeSync();
       connection.closeSync();
+      writer.closeSync();
       instance.closeSync();
       open.delete(place);
     }
   }
 
-  /** One thing after another: there is one connection, and what is asked during a transaction would be part of it. */
+  /** One thing after another. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const { path } = this.#opened;
     const done = this.#last.then(() => {
@@ -305,34 +335,60 @@ class DatabaseFile implements Store {
     return done;
   }
 
-  async #transaction(work: () => Promise<void>): Promise<void> {
-    const { connection } = this.#opened;
-    await connection.run("BEGIN TRANSACTION");
+  /** Begins a transaction unless one has begun, and ends it if it is to be committed or the work fails. */
+  #inTransaction(commit: boolean, work: () => Promise<void>): Promise<void> {
+    const { writer } = this.#opened;
+    return this.#inTurn(async () => {
+      try {
+        if (!this.#begun) await writer.run("BEGIN TRANSACTION");
+        this.#begun = true;
+        await work();
+        if (!commit) return;
+        await writer.run("COMMIT");
+        this.#begun = false;
+      } catch (error) {
+        this.#begun = false;
+        this.#failed = true;
+        // A commit that failed has rolled back by itself, and the first error is the one to tell.
+        await writer.run("ROLLBACK").catch(() => undefined);
+        throw error;
+      }
+    });
+  }
+
+  async #append(batch: Batch): Promise<void> {
+    const { duckdb } = this.#opened;
+    const { name } = batch.table;
+    const way = this.#ways.get(name) ?? (await this.#openWay(name));
     try {
-      await work();
-      await connection.run("COMMIT");
+      if (!this.#fitting.has(batch)) checkTypes(way, batch);
+      this.#fitting.add(batch);
+      copyRows(duckdb, way, batch);
+      way.appender.flushSync();
     } catch (error) {
-      this.#failed = true;
-      // A commit that failed has rolled back by itself, and the first error is the one to tell.
-      await connection.run("ROLLBACK").catch(() => undefined);
+      // Closing would try once more to write what is still held.
+      way.appender.clear();
+      way.appender.closeSync();
+      this.#ways.delete(name);
       throw error;
     }
   }
 
-  async #append(batch: Batch): Promise<void> {
-    const { connection, duckdb } = this.#opened;
-    const appender = await connection.createAppender(batch.table.name);
-    try {
-      copyRows(duckdb, appender, batch);
-      appender.flushSync();
-    } catch (error) {
-      // Closing would try once more to write what is still held.
-      appender.clear();
-      throw error;
-    } finally {
-      appender.closeSync();
-    }
+  async #openWay(table: string): Promise<Way> {
+    const { writer, duckdb } = this.#opened;
+    const appender = await writer.createAppender(table);
+    const types = Array.from({ length: appender.columnCount }, (_, index) => appender.columnType(index));
+    const way = { appender, types, chunk: duckdb.api.DuckDBDataChunk.create(types) };
+    this.#ways.set(table, way);
+    return way;
   }
+}
+
+/** How rows get into a table. Kept, since a chunk holds memory that the garbage collector does not know of. */
+interface Way {
+  readonly appender: DuckDBAppender;
+  readonly types: readonly DuckDBType[];
+  readonly chunk: DuckDBDataChunk;
 }
 
 function plainValues({ api }: DuckDB): DuckDBValueConverter<JS> {
@@ -359,17 +415,17 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Copies all rows of a batch into the appender, a chunk at a time. */
-function copyRows(duckdb: DuckDB, appender: DuckDBAppender, { table, cells, rows }: Batch): void {
-  const { api, bindings } = duckdb;
-  const types = Array.from({ length: appender.columnCount }, (_, index) => appender.columnType(index));
-  const wanted = cells.map(sqlTypeOf);
-  // A vector of another type would be filled all the same, and read as something else.
-  if (String(types) !== String(wanted)) {
+/** A vector of another type would be filled all the same, and read as something else. */
+function checkTypes({ types }: Way, { table, cells }: Batch): void {
+  if (String(types) !== String(cells.map(sqlTypeOf))) {
     throw new RangeError(`${table.name} has other columns in the file than in the batch`);
   }
+}
+
+/** Copies all rows of a batch into the appender, a chunk at a time. */
+function copyRows(duckdb: DuckDB, { appender, types, chunk }: Way, { cells, rows }: Batch): void {
+  const { bindings } = duckdb;
   for (const [index, column] of cells.entries()) checkWidth(duckdb, column, types[index]!);
-  const chunk = api.DuckDBDataChunk.create(types);
   const atOnce = bindings.vector_size();
   for (let first = 0; first < rows; first += atOnce) {
     // A chunk keeps the nulls, texts and lists of its last use otherwise.
