@@ -181,13 +181,14 @@ function simpyTrials(trials: number): (Turn & { readonly library: string }) | nu
   return null;
 }
 
-/** Peak resident memory of a whole run, in megabytes, as the run's own process accounts for it. */
+/** Peak resident memory of a whole run, report included, in megabytes, as its own process accounts for it. */
 function residentMegabytes(replicates: number): number {
   const out = mkdtempSync(join(tmpdir(), "yieldpoint-bench-"));
   const program = fileURLToPath(new URL("measuredRun.js", import.meta.url));
   try {
     const said = execFileSync(process.execPath, [program, root, String(replicates), join(out, "run")], {
       encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
     });
     return Number(said.trim());
   } finally {
