@@ -208,6 +208,8 @@ class TrialRun {
   readonly #lane: OpenLane;
   readonly #entrant: Entrant;
   readonly #startedAt: number;
+  /** Whether every moment of it is a small integer, which needs no box of its own: up to 24 days. */
+  readonly #isShort: boolean;
   readonly #usedBefore: number;
   readonly #events: TrialEvent[] = [];
   readonly #processes: ScriptedProcess[] = [];
@@ -222,6 +224,7 @@ class TrialRun {
     this.#lane = lane;
     this.#entrant = entrant;
     this.#startedAt = world.kernel.now;
+    this.#isShort = entrant.outerLimit < 2 ** 31;
     this.#usedBefore = lane.used();
   }
 
@@ -251,7 +254,8 @@ class TrialRun {
 
   /** Moments of the trial count from its own beginning. */
   #now(): Instant {
-    return moment((this.#world.kernel.now - this.#startedAt) | 0);
+    const now = this.#world.kernel.now - this.#startedAt;
+    return moment(this.#isShort ? now | 0 : now);
   }
 
   #goOn(answer: Answer | undefined): void {

@@ -407,3 +407,8 @@ describe("a world that does not get on", () => {
     expect(() => alone(deaf)).toThrow("an agent that was cut off asked for more");
   });
 });
+
+test("a trial of more than 24 days keeps its time", () => {
+  const events = aRun({ outerLimit: 5_000_000, plan: [thinks(3_000_000), submits] });
+  expect(events.at(-1)).toEqual({ event: "submitted", at: 3_000_000_000, partial: false });
+});
