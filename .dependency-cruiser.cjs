@@ -2,16 +2,18 @@
 const rooms = {
   random: [],
   policy: [],
-  agent: ["policy", "random"],
-  world: ["agent", "policy", "random"],
-  scenario: ["world", "agent", "policy", "random"],
-  experiment: ["scenario", "world", "agent", "policy", "random"],
+  distribution: ["policy", "random"],
+  agent: ["distribution", "policy", "random"],
+  world: ["agent", "distribution", "policy", "random"],
+  scenario: ["world", "agent", "distribution", "policy", "random"],
+  experiment: ["scenario", "world", "agent", "distribution", "policy", "random"],
   telemetry: ["agent", "policy", "random"],
   stats: ["random"],
   report: ["telemetry", "stats", "random"],
   serve: ["telemetry", "scenario", "world", "agent", "policy", "random"],
 };
-const place = (room) => (room === "random" ? "^src/random\\.ts$" : `^src/${room}/`);
+const files = ["random", "distribution"];
+const place = (room) => (files.includes(room) ? `^src/${room}\\.ts$` : `^src/${room}/`);
 
 module.exports = {
   forbidden: [
@@ -24,7 +26,9 @@ module.exports = {
     {
       name: "pure-rooms-know-no-outside",
       severity: "error",
-      from: { path: "^src/(policy|agent)/|^src/random\\.ts$|^src/world/(kernel|script|simulated|provider|host)\\.ts$" },
+      from: {
+        path: "^src/(policy|agent)/|^src/(random|distribution)\\.ts$|^src/world/(kernel|script|simulated|provider|host)\\.ts$",
+      },
       to: { dependencyTypesNot: ["local", "type-only"], pathNot: "^src/" },
     },
     {

@@ -13,9 +13,17 @@ export * from "./policy/index.ts";
 export { type Draws, type Key, keyed } from "./random.ts";
 export { drawScenario, replicateKey, type Task } from "./scenario/draw.ts";
 export { FileFaults } from "./scenario/fault.ts";
-export { type Arm, loadPanel, loadPolicy, loadProfile, loadScenario, type Panel } from "./scenario/load.ts";
+export {
+  type Arm,
+  loadPanel,
+  loadPolicy,
+  loadProfile,
+  loadProvider,
+  loadScenario,
+  type Panel,
+} from "./scenario/load.ts";
 export type { Estimate } from "./stats/estimate.ts";
 export { meanDifference, relativeChange } from "./stats/paired.ts";
-export { foldTrial, openInvocations, openTrials, openWaits } from "./telemetry/rows.ts";
+export { foldTrial, openInvocations, openRequests, openTrials, openWaits } from "./telemetry/rows.ts";
 export { type ScriptedCommand, scripted } from "./world/script.ts";
 export { simulate, type WorldSpec } from "./world/simulated.ts";

@@ -1,9 +1,10 @@
 /** The ordinary trial, for tests: whatever a test does not name is as shipped. */
-import { type Agent, type Command, CutOff, type Passed, type ProcessId } from "../src/agent/effects.ts";
+import type { Economy } from "../src/agent/context.ts";
+import { type Agent, type Command, CutOff, type Mark, type Passed, type ProcessId } from "../src/agent/effects.ts";
 import type { TrialEvent } from "../src/agent/events.ts";
 import { journal } from "../src/agent/journal.ts";
-import type { Profile } from "../src/agent/model.ts";
-import type { Plan } from "../src/agent/plan.ts";
+import { PLAIN_HABITS, type Profile } from "../src/agent/model.ts";
+import { type JobStep, type Limits, type OutsideEvent, type Plan, type RunStep, UNLIMITED } from "../src/agent/plan.ts";
 import {
   type ExecResult,
   type ListResult,
@@ -17,8 +18,10 @@ import { reserveBegins, runBudget, type ToldBudget } from "../src/policy/budget.
 import { settingsOf, type WrittenSettings } from "../src/policy/settings.ts";
 import { after, beginning, type Instant, moment, seconds } from "../src/policy/time.ts";
 import { keyed } from "../src/random.ts";
+import { Host, type HostTerms } from "../src/world/host.ts";
 import type { KernelOptions } from "../src/world/kernel.ts";
-import { type Output, type Phase, type ScriptSpec, SILENT, scripted } from "../src/world/script.ts";
+import { Provider, type ProviderTerms } from "../src/world/provider.ts";
+import { type Exit, type Output, type Phase, type ScriptSpec, SILENT, scripted } from "../src/world/script.ts";
 import { type EndedTrial, type Entrant, simulate } from "../src/world/simulated.ts";
 
 export interface RunSpec {
@@ -34,7 +37,27 @@ export interface RunSpec {
   readonly kernel?: KernelOptions;
   /** Seconds at which a client cancels. */
   readonly cancels?: readonly number[];
+  readonly economy?: Economy;
+  readonly limits?: Partial<Limits>;
+  /** At which second what happens. */
+  readonly outside?: readonly (readonly [at: number, what: OutsideEvent["what"]])[];
+  readonly redraw?: TrialSpec["redraw"];
+  readonly provider?: Partial<ProviderTerms>;
+  readonly host?: Partial<HostTerms>;
 }
+
+/** Serves everything at once, and takes what the model takes. */
+const plainProvider: ProviderTerms = {
+  provider: "plain",
+  latency: null,
+  speed: 1,
+  inFlight: null,
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+  retryAfter: seconds(5),
+  errors: null,
+  retries: { attempts: 3, firstWait: seconds(1), longestWait: seconds(8), jitter: 0 },
+};
 
 export const patient: Profile = {
   profile: "patient",
@@ -44,6 +67,7 @@ export const patient: Profile = {
   waits: [{ from: 1, length: seconds(3_600) }],
   stopsAProcess: [],
   inTheReserve: "stop_and_go_on",
+  ...PLAIN_HABITS,
 };
 
 function told(spec: Pick<RunSpec, "told" | "reserve">): ToldBudget | null {
@@ -55,11 +79,21 @@ function told(spec: Pick<RunSpec, "told" | "reserve">): ToldBudget | null {
 }
 
 /** What enters a world, wherever its end is to be told. */
-export type Candidate = Omit<Entrant, "ended">;
+export type Candidate = Omit<Entrant, "ended"> & {
+  /** Where it is alone: who serves its requests, and what its commands run on. */
+  readonly provider?: ProviderTerms;
+  readonly host?: HostTerms;
+};
+
+/** A provider of this one's terms, for one world. */
+export const providerFor = ({ provider }: Candidate): Provider | null =>
+  provider === undefined ? null : new Provider(provider, keyed, keyed.within(keyed.seeded(1), "provider"));
 
 /** The trial that a spec describes. It may enter any number of worlds. */
 export function candidate(spec: RunSpec): Candidate {
   const outerLimit = seconds(spec.outerLimit ?? 5_400);
+  const { economy, limits, redraw } = spec;
+  const outside = spec.outside?.map(([at, what]): OutsideEvent => ({ at: moment(seconds(at)), what }));
   const whole: TrialSpec = {
     plan: spec.plan,
     profile: { ...patient, ...spec.profile },
@@ -68,9 +102,24 @@ export function candidate(spec: RunSpec): Candidate {
     outerLimit,
     luck: keyed,
     key: keyed.seeded(1),
+    ...(economy === undefined ? null : { economy }),
+    ...(limits === undefined ? null : { limits: { ...UNLIMITED, ...limits } }),
+    ...(outside === undefined ? null : { outside }),
+    ...(redraw === undefined ? null : { redraw }),
   };
-  return { outerLimit, cancels: cancelsOf(spec), begin: (record) => trial(whole, record) };
+  return {
+    outerLimit,
+    cancels: cancelsOf(spec),
+    ...(outside === undefined ? null : { interrupts: outside.map(({ at }) => at) }),
+    ...surroundings(spec),
+    begin: (record) => trial(whole, record),
+  };
 }
+
+const surroundings = ({ provider, host }: Pick<RunSpec, "provider" | "host">) => ({
+  ...(provider === undefined ? null : { provider: { ...plainProvider, ...provider } }),
+  ...(host === undefined ? null : { host: { speed: 1, cores: null, ...host } }),
+});
 
 /** One trial in a simulated world of its own. */
 export function alone(candidate: Candidate, kernel: KernelOptions = {}): EndedTrial {
@@ -81,13 +130,27 @@ export function alone(candidate: Candidate, kernel: KernelOptions = {}): EndedTr
       ended = trial;
     },
   };
-  simulate({ first: 0, cutGrace: seconds(10), kernel, lanes: [{ slots: 1, entrants: [entrant] }] });
+  const provider = providerFor(candidate);
+  const host = candidate.host === undefined ? null : new Host(candidate.host);
+  simulate({ first: 0, cutGrace: seconds(10), kernel, lanes: [{ slots: 1, entrants: [entrant], provider, host }] });
   if (ended === null) throw new Error("the trial did not end");
   return ended;
 }
 
 /** The events of one trial in a world of its own. */
 export const aRun = (spec: RunSpec): readonly TrialEvent[] => alone(candidate(spec), spec.kernel).events;
+
+/** The events of one name. */
+export const only = <Name extends TrialEvent["event"]>(events: readonly TrialEvent[], name: Name) =>
+  events.filter((event): event is Extract<TrialEvent, { event: Name }> => event.event === name);
+
+/** When each call was made, in seconds, and what it was: a command's line, or what was done with a process. */
+export const callsOf = (events: readonly TrialEvent[]) =>
+  events.flatMap((event): (readonly [number, string])[] => {
+    if (event.event === "exec_called") return [[event.at / 1_000, event.command.line]];
+    if (event.event === "process_called") return [[event.at / 1_000, event.action]];
+    return event.event === "probed" ? [[event.at / 1_000, event.answers ? "answers" : "no answer"]] : [];
+  });
 
 export const journalOf = (spec: RunSpec): string[] => journal(aRun(spec));
 
@@ -124,6 +187,10 @@ export class Hands {
 
   *read(process: number, offset: number, limit: number | null = null): Agent<Returned<ProcessResult>> {
     return this.#back(yield* this.shell.readOutput(process as ProcessId, offset, limit, this.now));
+  }
+
+  *probe(port: number): Agent<boolean> {
+    return yield* this.shell.probe(port);
   }
 
   *list(): Agent<Returned<ListResult>> {
@@ -165,6 +232,7 @@ export function session(spec: SessionSpec, work: (hands: Hands) => Agent<void>):
   return {
     outerLimit,
     cancels: cancelsOf(spec),
+    ...surroundings(spec),
     *begin(record) {
       const saying = told(spec);
       const budget = saying === null ? null : runBudget(saying, settings);
@@ -212,17 +280,37 @@ export const every = (interval: number, line = "x\n"): Output => ({
 });
 
 /** Lines at stated seconds. */
-export const lines = (...said: readonly (readonly [number, string])[]): Output => ({
+export const lines = (...said: readonly (readonly [at: number, text: string, says?: Mark])[]): Output => ({
   output: "at",
-  lines: said.map(([at, text]) => ({ at: seconds(at), line: bytes(text), says: null })),
+  lines: said.map(([at, text, says = null]) => ({ at: seconds(at), line: bytes(text), says })),
 });
 
-export const lasts = (length: number, output: Output = SILENT): Phase => ({
+export const lasts = (length: number, output: Output = SILENT, cpu = 0): Phase => ({
   phase: "run",
   length: seconds(length),
   output,
+  ...(cpu === 0 ? null : { cpu }),
 });
-export const hangs = (output: Output = SILENT): Phase => ({ phase: "hang", output });
+export const hangs = (output: Output = SILENT, cpu = 0): Phase => ({
+  phase: "hang",
+  output,
+  ...(cpu === 0 ? null : { cpu }),
+});
+export const serves = (readyAfter: number, output: Output = SILENT): Phase => ({
+  phase: "server",
+  readyAfter: seconds(readyAfter),
+  output,
+});
+export const prompts = (question: string, onEndOfInput: Exit | "hang"): Phase => ({
+  phase: "prompt",
+  question: bytes(question),
+  onEndOfInput,
+});
+/** @param length in seconds; null: it never ends by itself */
+export const leaves = (
+  length: number | null,
+  { group = "same", holdsOutput = true }: { readonly group?: "same" | "own"; readonly holdsOutput?: boolean } = {},
+): Phase => ({ phase: "child", lasts: length === null ? null : seconds(length), group, holdsOutput });
 
 export const command = (...phases: readonly Phase[]) => commandOf({ phases });
 export const commandOf = (spec: Omit<ScriptSpec, "line"> & { readonly line?: string }) =>
@@ -231,8 +319,13 @@ export const commandOf = (spec: Omit<ScriptSpec, "line"> & { readonly line?: str
 /** A plan step that runs a command; its options as the model would give them. */
 export function runs(
   what: ReturnType<typeof scripted>,
-  options: { readonly background?: boolean; readonly timeout?: number; readonly id?: string } = {},
-): Plan[number] {
+  options: {
+    readonly background?: boolean;
+    readonly timeout?: number;
+    readonly id?: string;
+    readonly neededLater?: boolean;
+  } = {},
+): RunStep {
   return {
     step: "run",
     id: options.id ?? "it",
@@ -240,9 +333,17 @@ export function runs(
     background: options.background ?? false,
     timeout: options.timeout === undefined ? null : seconds(options.timeout),
     thenStep: false,
+    ...(options.neededLater === undefined ? null : { neededLater: options.neededLater }),
   };
 }
 
 export const thinks = (length: number): Plan[number] => ({ step: "think", length: seconds(length) });
+export const awaits = (of = "it"): Plan[number] => ({ step: "await", of });
+export const together = (...of: readonly (RunStep | JobStep)[]): Plan[number] => ({ step: "together", of });
+/** A child job; its timeout in seconds. */
+export const job = (
+  plan: Plan,
+  { id = "job", timeout, startTokens = null }: { id?: string; timeout?: number; startTokens?: number | null } = {},
+): JobStep => ({ step: "job", id, plan, timeout: timeout === undefined ? null : seconds(timeout), startTokens });
 export const commits: Plan[number] = { step: "commit" };
 export const submits: Plan[number] = { step: "submit" };

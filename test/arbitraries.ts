@@ -3,11 +3,24 @@
  * the edges, where promises are broken. Lengths in seconds, as on paper.
  */
 import fc from "fast-check";
-import { MARKS, type Signal } from "../src/agent/effects.ts";
-import { IN_THE_RESERVE, type Lengths, type Profile, type StopRule } from "../src/agent/model.ts";
-import type { Plan, Step } from "../src/agent/plan.ts";
+import type { CacheTerms, ContextTerms, Economy } from "../src/agent/context.ts";
+import { COMPLETIONS, type Command, KILL_REACHES, MARKS, type Signal } from "../src/agent/effects.ts";
+import {
+  BETWEEN,
+  type Expectation,
+  IN_THE_RESERVE,
+  type Lengths,
+  ON_READY,
+  PLAIN_HABITS,
+  type Profile,
+  type StopRule,
+} from "../src/agent/model.ts";
+import { type JobStep, type Limits, OUTSIDE_EVENTS, type Plan, type RunStep, type Step } from "../src/agent/plan.ts";
+import type { Distribution } from "../src/distribution.ts";
 import { type Setting, settingKeys, settingsTable, type WrittenSettings } from "../src/policy/settings.ts";
 import { seconds } from "../src/policy/time.ts";
+import type { HostTerms } from "../src/world/host.ts";
+import type { ProviderTerms } from "../src/world/provider.ts";
 import { type Output, type Phase, type ScriptedCommand, type ScriptSpec, scripted } from "../src/world/script.ts";
 import type { RunSpec, SessionSpec } from "./aRun.ts";
 
@@ -50,6 +63,9 @@ export const someSettings: fc.Arbitrary<WrittenSettings> = fc
       hard_timeout_budget_aware: on,
       hard_timeout_suppresses_yield: on,
       kill_grace_seconds: length(0, 4),
+      kill_reaches: word(...KILL_REACHES),
+      completion: word(...COMPLETIONS),
+      output_on_timeout: word("kept", "lost"),
       process_poll_max_wait_seconds: bound(0, 600),
       process_poll_over_max: word("clamp", "refuse"),
       process_poll_min_wait_seconds: length(0, 30),
@@ -236,12 +252,16 @@ const step = (name: string, commands: fc.Arbitrary<ScriptedCommand>): fc.Arbitra
 
 /** Up to six steps, and mostly a submission. */
 export const somePlan = (commands: fc.Arbitrary<ScriptedCommand> = someCommand()): fc.Arbitrary<Plan> =>
-  fc
-    .tuple(
-      fc.tuple(...[0, 1, 2, 3, 4, 5].map((at) => fc.option(step(`step-${at}`, commands), { freq: 3 }))),
-      fc.option(fc.constant<Step>({ step: "submit" }), { freq: 6 }),
-    )
+  planOf((name) => step(name, commands), 6);
+
+function planOf(stepNamed: (name: string) => fc.Arbitrary<Step>, most: number, least = 0): fc.Arbitrary<Plan> {
+  const steps = Array.from({ length: most }, (_, at) =>
+    at < least ? stepNamed(`step-${at}`) : fc.option(stepNamed(`step-${at}`), { freq: 3 }),
+  );
+  return fc
+    .tuple(fc.tuple(...steps), fc.option(fc.constant<Step>({ step: "submit" }), { freq: 6 }))
     .map(([steps, last]) => [...steps, last].filter((one) => one !== null));
+}
 
 const someLengths: fc.Arbitrary<Lengths> = fc.oneof(
   fc.constantFrom(0, 10, 30, 240, 3_600).map(seconds),
@@ -288,7 +308,7 @@ const someSurroundings = fc.oneof(fc.constantFrom(300, 600, 1_200), length(0, 1_
   }),
 );
 
-/** A whole trial: any plan, model, policy and harness. */
+/** A whole trial of plain runs: any plan, model, policy and harness. */
 export const someTrial: fc.Arbitrary<RunSpec> = trialOf({});
 
 export function trialOf({
@@ -311,6 +331,312 @@ export function trialOf({
       ...budget,
     }));
 }
+
+// Everything that can happen
+
+const someCpu = fc.constantFrom(0, 0, 1, 0.5, 2);
+
+/** Phases of every kind, in any order. */
+export const anyPhases: fc.Arbitrary<readonly Phase[]> = fc.array(
+  fc.oneof(
+    fc.record({
+      phase: fc.constant("run" as const),
+      length: someLength.map(seconds),
+      output: someOutput(),
+      cpu: someCpu,
+    }),
+    fc.record({ phase: fc.constant("hang" as const), output: someOutput(), cpu: someCpu }),
+    fc.record({
+      phase: fc.constant("server" as const),
+      readyAfter: fc.oneof(fc.constantFrom(0, 10, 40), length(0, 120)).map(seconds),
+      output: someOutput(),
+    }),
+    fc.record({
+      phase: fc.constant("prompt" as const),
+      question: fc.constant(utf8.encode("sure? ")),
+      onEndOfInput: fc.constantFrom("hang" as const, { code: 1, signal: null }),
+    }),
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        phase: fc.constant("child" as const),
+        lasts: fc.option(fc.oneof(fc.constantFrom(0, 30, 240), length(0, 400)).map(seconds)),
+        group: fc.constantFrom("same" as const, "own" as const),
+        holdsOutput: on,
+      }),
+    },
+  ),
+  { minLength: 1, maxLength: 3 },
+);
+
+/** A command that may serve, hold a lock, lose its signal, and leave others behind. */
+export const anyCommand: fc.Arbitrary<ScriptedCommand> = fc
+  .record({
+    line: fc.constantFrom("pytest -q", "make", "npm start"),
+    phases: anyPhases,
+    exit: someExit,
+    onTerm: someOnTerm,
+    port: fc.constantFrom(null, 8_080, 8_081),
+    lock: fc.constantFrom(null, null, "build.lock"),
+    signalLost: sometimes,
+    usual: fc.constantFrom(null, 5, 300).map((length) => (length === null ? null : seconds(length))),
+  })
+  .map(scripted);
+
+const someServer: fc.Arbitrary<ScriptedCommand> = fc
+  .record({
+    line: fc.constant("npm start"),
+    phases: fc.tuple(
+      fc.record({
+        phase: fc.constant("server" as const),
+        readyAfter: fc.constantFrom(0, 10, 40).map(seconds),
+        output: someOutput(),
+      }),
+    ),
+    port: fc.constantFrom(8_080, 8_081),
+  })
+  .map(scripted);
+
+const commands = fc.oneof(anyCommand, someCommand(), someServer);
+
+const run = (name: string): fc.Arbitrary<RunStep> =>
+  fc.record({
+    step: fc.constant("run" as const),
+    id: fc.constant(name),
+    command: commands as fc.Arbitrary<Command>,
+    background: sometimes,
+    timeout: someTimeout.map((timeout) => (timeout === null ? null : seconds(timeout))),
+    thenStep: on,
+    neededLater: sometimes,
+  });
+
+const thought = length(0, 200).map(seconds);
+const someId = fc.constantFrom("step-0", "step-0", "step-1", "step-2", "nobody");
+
+const anyStep = (name: string, depth = 0): fc.Arbitrary<Step> =>
+  fc.oneof(
+    fc.record({ step: fc.constant("think" as const), length: thought }),
+    fc.record({ step: fc.constant("think_steps" as const), steps: fc.integer({ min: 0, max: 4 }) }),
+    { weight: 4, arbitrary: run(name) },
+    fc.record({ step: fc.constant("status" as const), of: someId, thenStep: on }),
+    { weight: 2, arbitrary: fc.record({ step: fc.constantFrom("await" as const, "probe" as const), of: someId }) },
+    fc.record({ step: fc.constant("until_answers" as const), of: someId, atMost: fc.integer({ min: 1, max: 6 }) }),
+    fc.record({
+      step: fc.constant("until_succeeds" as const),
+      attempts: fc.tuple(run(`${name}.1`), run(`${name}.2`)),
+      thoughts: fc.tuple(thought),
+    }),
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        step: fc.constant("together" as const),
+        of: fc
+          .tuple(run(`${name}-a`), fc.option(run(`${name}-b`)), fc.option(job(`${name}-job`, depth)))
+          .map((of) => of.filter((one) => one !== null)),
+      }),
+    },
+    job(name, depth),
+    fc.constant<Step>({ step: "commit" }),
+  );
+
+function job(name: string, depth: number): fc.Arbitrary<JobStep> {
+  // Children of children are children enough.
+  const steps = depth > 1 ? step(name, someCommand()) : anyStep(`${name}-step`, depth + 1);
+  return fc.record({
+    step: fc.constant("job" as const),
+    id: fc.constant(name),
+    plan: fc
+      .tuple(fc.array(steps, { maxLength: 2 }), on)
+      .map(([steps, submits]): Plan => [...steps, ...(submits ? [{ step: "submit" } as const] : [])]),
+    timeout: fc
+      .oneof(fc.constant(null), fc.constantFrom(10, 60, 240), length(0, 300))
+      .map((timeout) => (timeout === null ? null : seconds(timeout))),
+    startTokens: fc.constantFrom(null, 500),
+  });
+}
+
+/** Something is started at first; what follows has something to go by. */
+export const anyPlan: fc.Arbitrary<Plan> = fc
+  .tuple(
+    run("step-0"),
+    planOf((name) => anyStep(name.replace("step-0", "step-4")), 4),
+  )
+  .map(([first, rest]) => [first, ...rest]);
+
+const someShares = <Word extends string>(words: readonly Word[]) =>
+  fc.tuple(fc.constantFrom(...words), fc.constantFrom(...words), fc.constantFrom(0, 0.3, 1)).map(([one, other, p]) => [
+    { does: one, p },
+    { does: other, p: 1 - p },
+  ]);
+
+const someDraw: fc.Arbitrary<Distribution> = fc.oneof(
+  fc.record({ distribution: fc.constant("uniform" as const), from: fc.constant(5), to: fc.constantFrom(5, 40) }),
+  fc.record({ distribution: fc.constant("fixed" as const), value: fc.constantFrom(10, 60) }),
+);
+
+const anyLengths: fc.Arbitrary<Lengths> = fc.oneof(
+  { weight: 3, arbitrary: someLengths },
+  someDraw.map((drawn) => ({ drawn })),
+  fc.array(length(0, 300).map(seconds), { minLength: 1, maxLength: 3 }).map((ladder) => ({ ladder })),
+  fc.constant<Lengths>({ cadence: true }),
+  fc.record({ shareOfRemaining: fc.constantFrom(0, 0.1, 0.5), otherwise: fc.constant(seconds(60)) }),
+);
+
+/** Small, so that it is often full. */
+const someContext: fc.Arbitrary<ContextTerms> = fc.record({
+  start: fc.constantFrom(0, 1_000, 9_000),
+  step: fc.constantFrom(0, 500, 2_000),
+  poll: fc.constantFrom(0, 60),
+  stepOutput: fc.constantFrom(0, 200),
+  pollOutput: fc.constantFrom(0, 40),
+  bytesPerToken: fc.constantFrom(1, 4),
+  window: fc.constantFrom(10_000, 272_000),
+  compactsAt: fc.constantFrom(0.8, 1),
+  kept: fc.constantFrom(0, 1_000),
+  summary: fc.constantFrom(0, 500),
+});
+
+const someExpectation: fc.Arbitrary<Expectation> = fc.record({
+  sigma: fc.constantFrom(0, 0.7),
+  backgroundOver: fc.constantFrom(null, seconds(60)),
+  timeoutFactor: fc.constantFrom(null, 2),
+});
+
+/** Every habit that a profile may have. */
+export const anyProfile: fc.Arbitrary<Partial<Profile>> = fc.record({
+  step: fc.oneof(fc.constantFrom(5, 12).map(seconds), someDraw),
+  cadence: length(1, 120).map(seconds),
+  waits: fc
+    .tuple(anyLengths, fc.option(anyLengths), fc.option(anyLengths))
+    .map(([first, later, late]) => [
+      { from: 1, length: first },
+      ...(later === null ? [] : [{ from: 2, length: later }]),
+      ...(late === null ? [] : [{ from: 1, late: seconds(60), length: late }]),
+    ]),
+  between: fc.oneof(fc.constant([]), someShares(BETWEEN)),
+  stopsAProcess: fc.array(
+    fc
+      .tuple(someRule, fc.constantFrom(undefined, 0.2, 1))
+      .map(([rule, probability]) => ({ ...rule, ...(probability === undefined ? null : { probability }) })),
+    { maxLength: 2 },
+  ),
+  inTheReserve: fc.oneof(fc.constantFrom(...IN_THE_RESERVE), someShares(IN_THE_RESERVE)),
+  onReady: fc.constantFrom(...ON_READY),
+  arguments: fc.oneof(
+    fc.constant(PLAIN_HABITS.arguments),
+    fc.record({
+      backgroundShare: fc.constantFrom(0, 0.3, 1),
+      timeoutShare: fc.constantFrom(0, 0.5),
+      timeout: fc.option(someDraw),
+    }),
+  ),
+  reruns: fc.record({
+    running: fc.constantFrom(0, 0.5),
+    timedOut: fc.constantFrom(0, 1),
+    atMost: fc.constantFrom(0, 0, 1, 2),
+  }),
+  expects: fc.option<Expectation, null>(someExpectation, { freq: 2, nil: null }),
+  forgets: fc.constantFrom(0, 0.5, 1),
+  context: someContext,
+});
+
+const someCache: fc.Arbitrary<CacheTerms> = fc.record({
+  lifetime: fc.constantFrom(60, 300).map(seconds),
+  mode: fc.constantFrom("hard" as const, "decay" as const),
+  gone: fc.constantFrom(600, 3_600).map(seconds),
+  write: fc.constantFrom(1, 1.25, 2),
+  read: fc.constantFrom(0.1, 0.5),
+  least: fc.constantFrom(0, 1_024),
+});
+
+export const someEconomy: fc.Arbitrary<Economy> = fc.record({
+  cache: fc.option(someCache),
+  price: fc.record({ input: fc.constantFrom(0, 3), output: fc.constantFrom(0, 15) }),
+});
+
+const someLimits: fc.Arbitrary<Partial<Limits>> = fc.record(
+  {
+    steps: fc.integer({ min: 0, max: 60 }),
+    tokens: fc.integer({ min: 0, max: 400_000 }),
+    cost: fc.integer({ min: 0, max: 1_000_000 }),
+  },
+  { requiredKeys: [] },
+);
+
+const perhaps = <Value>(value: fc.Arbitrary<Value>, of = 2): fc.Arbitrary<Value | undefined> =>
+  fc.oneof({ weight: of - 1, arbitrary: fc.constant(undefined) }, value);
+
+const someOutside = (outerLimit: number): fc.Arbitrary<NonNullable<RunSpec["outside"]>> =>
+  fc
+    .array(
+      fc.tuple(
+        fc.oneof(
+          fc.integer({ min: 0, max: 30 }).map((at) => at * 10),
+          length(0, outerLimit),
+        ),
+        fc.constantFrom(...OUTSIDE_EVENTS),
+      ),
+      {
+        minLength: 1,
+        maxLength: 3,
+      },
+    )
+    .map((events) => events.sort(([a], [b]) => a - b));
+
+/** A whole trial with everything that there is to a trial. */
+export const anyTrial: fc.Arbitrary<RunSpec> = fc
+  .tuple(someSettings, anyPlan, anyProfile, someSurroundings, perhaps(someEconomy), perhaps(someLimits, 4))
+  .chain(([settings, plan, profile, { outerLimit, budget, cancels }, economy, limits]) =>
+    perhaps(someOutside(outerLimit)).map((outside) => ({
+      settings,
+      plan,
+      profile,
+      outerLimit,
+      cancels,
+      ...budget,
+      ...(economy === undefined ? null : { economy }),
+      ...(limits === undefined ? null : { limits }),
+      ...(outside === undefined ? null : { outside }),
+    })),
+  );
+
+const someLatency: fc.Arbitrary<NonNullable<ProviderTerms["latency"]>> = fc.record({
+  firstToken: fc.constantFrom<Distribution[]>(
+    { distribution: "fixed", value: 2 },
+    { distribution: "uniform", from: 2, to: 9 },
+  ),
+  uncachedTokensPerSecond: fc.constantFrom(null, 5_000),
+  outputTokensPerSecond: fc.constant<Distribution>({ distribution: "fixed", value: 50 }),
+});
+
+const someErrors: fc.Arbitrary<NonNullable<ProviderTerms["errors"]>> = fc.record({
+  calm: fc.constantFrom(0, 0.3),
+  storm: fc.constantFrom(0.3, 1),
+  stormLasts: fc.constant(seconds(60)),
+  calmLasts: fc.constant(seconds(120)),
+});
+
+/** Serves nobody in no time: a model that asks again and again must not do so without end. */
+export const someProvider: fc.Arbitrary<Partial<ProviderTerms>> = fc.record({
+  latency: fc.option<NonNullable<ProviderTerms["latency"]>, null>(someLatency, { nil: null }),
+  speed: fc.constantFrom(0.5, 1, 2),
+  inFlight: fc.constantFrom(null, 1, 2),
+  requestsPerMinute: fc.constantFrom(null, null, 6),
+  tokensPerMinute: fc.constantFrom(null, null, 50_000),
+  retryAfter: fc.constantFrom(0, 5).map(seconds),
+  errors: fc.option<NonNullable<ProviderTerms["errors"]>, null>(someErrors, { nil: null }),
+  retries: fc.record({
+    attempts: fc.constantFrom(1, 3, 6),
+    firstWait: fc.constantFrom(0, 1).map(seconds),
+    longestWait: fc.constant(seconds(8)),
+    jitter: fc.constantFrom(0, 0.5),
+  }),
+});
+
+export const someHost: fc.Arbitrary<Partial<HostTerms>> = fc.record({
+  speed: fc.constantFrom(0.5, 1, 3),
+  cores: fc.constantFrom(null, 0.5, 1, 2),
+});
 
 /** One thing that whoever has the tools may do; processes are counted from 1 and need not exist. */
 export type Move =

@@ -16,8 +16,10 @@ import { nothing, seconds } from "../src/policy/time.ts";
 import { keyed } from "../src/random.ts";
 import { type ScriptedCommand, scripted } from "../src/world/script.ts";
 import { type EndedTrial, simulate } from "../src/world/simulated.ts";
+import { DRAIN_QUIET } from "../src/world/watched.ts";
 import {
   alone,
+  aRun,
   type Candidate,
   candidate,
   type Hands,
@@ -28,12 +30,17 @@ import {
   session,
 } from "./aRun.ts";
 import {
+  anyTrial,
   length,
   type Move,
   someBytes,
   someCommand,
+  someEconomy,
+  someHost,
+  somePhases,
   somePlan,
   someProfile,
+  someProvider,
   someQuickCommand,
   someSession,
   someSettings,
@@ -45,7 +52,11 @@ import { rowsOf } from "./rowsOf.ts";
 
 type Spec = RunSpec | (SessionSpec & { readonly moves: readonly Move[] });
 
+/** Plain runs, or calls made by hand: one call after the other. */
 const somethingTried: fc.Arbitrary<Spec> = fc.oneof(someTrial, someSession);
+
+/** The same, or a trial with all that there is to a trial. */
+const anythingTried: fc.Arbitrary<Spec> = fc.oneof(someTrial, someSession, { weight: 2, arbitrary: anyTrial });
 
 /** Performs a candidate; `luck` shuffles where there is anything to shuffle. */
 type World = (candidate: Candidate, luck: number) => EndedTrial;
@@ -82,14 +93,15 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
 
   test("a hold never ends before it begins, and never lasts longer than granted or than a client waits", () => {
     fc.assert(
-      fc.property(somethingTried, luck, (spec, luck) => {
-        const { killGrace, maxHold, foregroundAutoAwaitExtendsOnOutput: extended } = settingsOf(spec.settings ?? {});
+      fc.property(anythingTried, luck, (spec, luck) => {
+        const settings = settingsOf(spec.settings ?? {});
+        const { maxHold, foregroundAutoAwaitExtendsOnOutput: extended } = settings;
         for (const { called, autoAwait, wait, returned } of calls(tried(spec, luck).events)) {
           const granted = autoAwait ?? wait;
           if (granted !== null) expect(granted.until).toBeGreaterThanOrEqual(granted.at);
           if (returned === null) continue;
           expect(returned.at).toBeGreaterThanOrEqual(granted?.at ?? called.at);
-          const killing = returned.outcome === "terminated" ? killGrace : 0;
+          const killing = returned.outcome === "terminated" ? killTakes(settings) : 0;
           if (wait !== null) expect(returned.at).toBeLessThanOrEqual(wait.until);
           if (autoAwait !== null && !extended) expect(returned.at).toBeLessThanOrEqual(autoAwait.until + killing);
           if (returned.tool !== "stop" && maxHold !== null) {
@@ -107,18 +119,18 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
       process_wait_budget_aware: true,
     }));
     fc.assert(
-      fc.property(fc.oneof(trialOf({ settings: aware }), sessionOf(aware)), luck, (spec, luck) => {
+      fc.property(fc.oneof(trialOf({ settings: aware }), sessionOf(aware), anyOf(aware)), luck, (spec, luck) => {
         const { events } = tried(spec, luck);
         const began = events[0]!;
         if (began.event !== "trial_began" || began.budget === null) return;
         const begins = reserveBegins(began.budget);
-        const { killGrace } = settingsOf(spec.settings ?? {});
+        const settings = settingsOf(spec.settings ?? {});
         for (const { autoAwait, wait, returned } of calls(events)) {
           const granted = autoAwait ?? wait;
           if (granted === null) continue;
           expect(granted.until).toBeLessThanOrEqual(Math.max(granted.at, begins));
           // A command that is ended at its cap is ended within the grace, which is not granted time.
-          const killing = returned?.outcome === "terminated" ? killGrace : 0;
+          const killing = returned?.outcome === "terminated" ? killTakes(settings) : 0;
           if (returned !== null) expect(returned.at).toBeLessThanOrEqual(Math.max(granted.at, begins) + killing);
         }
       }),
@@ -184,7 +196,10 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
         // A client that gives up ends the hold before the command can.
         const uncancelled = { ...one, cancels: [] };
         const another = { ...uncancelled, settings: settings!, ...ifTold(told, reserve) };
-        const apart = parting(tried(uncancelled, luck).events, tried(another, luck).events, { configuredCap: null });
+        const apart = parting(tried(uncancelled, luck).events, tried(another, luck).events, {
+          configuredCap: null,
+          outputLost: 0,
+        });
         expect(apart).toBeNull();
       }),
     );
@@ -250,7 +265,7 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
 
   test("a process has one id for life", () => {
     fc.assert(
-      fc.property(somethingTried, luck, (spec, luck) => {
+      fc.property(anythingTried, luck, (spec, luck) => {
         const { events } = tried(spec, luck);
         const started = new Map<number, number>();
         for (const event of events) {
@@ -268,7 +283,7 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
 
   test("run totals are the fold of the rows of calls, and of what the model is told", () => {
     fc.assert(
-      fc.property(somethingTried, luck, (spec, luck) => {
+      fc.property(anythingTried, luck, (spec, luck) => {
         let toldTotals: Totals | null = null;
         const ended = world(
           entering(spec, (totals) => {
@@ -300,7 +315,7 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
         expect(trial).toMatchObject({ ...folded });
         if (toldTotals !== null) expect(toldTotals).toEqual(folded);
         expect(trial).toMatchObject({
-          tool_calls: invocations.length + waits.length,
+          tool_calls: invocations.length + waits.length + trial.probes,
           calls_returned_running: invocations.filter((row) => row.returned_running).length,
           wait_actions: waits.filter(({ action }) => action === "wait" || action === "status").length,
           uses_process_tool: waits.length > 0,
@@ -348,7 +363,7 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
 describe("whatever is tried,", () => {
   test("shuffling what nobody ordered changes nothing", () => {
     fc.assert(
-      fc.property(somethingTried, fc.array(luck, { minLength: 2, maxLength: 3 }), (spec, lucks) => {
+      fc.property(anythingTried, fc.array(luck, { minLength: 2, maxLength: 3 }), (spec, lucks) => {
         const { events } = alone(entering(spec));
         for (const luck of lucks) expect(inACrowd(entering(spec), luck).events).toEqual(events);
       }),
@@ -360,6 +375,147 @@ describe("whatever is tried,", () => {
     fc.assert(
       fc.property(somethingTried, (spec) => {
         expect(bytes(alone(entering(spec)))).toBe(bytes(alone(entering(spec))));
+      }),
+    );
+  });
+});
+
+describe("whatever there is to a trial,", () => {
+  test("nothing is told out of its order in time", () => {
+    fc.assert(
+      fc.property(anyTrial, (spec) => {
+        const { events, endedAt } = alone(candidate(spec));
+        for (const [index, { at }] of events.entries()) expect(at).toBeGreaterThanOrEqual(events[index - 1]?.at ?? 0);
+        expect(events.at(-1)!.at).toBe(endedAt);
+      }),
+    );
+  });
+
+  test("every millisecond of a trial belongs to one line of its ledger, whoever serves it and whatever it runs on", () => {
+    const surrounded = fc
+      .tuple(anyTrial, fc.option(someProvider, { nil: undefined }), fc.option(someHost, { nil: undefined }))
+      .map(
+        ([spec, provider, host]): RunSpec => ({
+          ...spec,
+          ...(provider === undefined ? null : { provider }),
+          ...(host === undefined ? null : { host }),
+        }),
+      );
+    fc.assert(
+      fc.property(surrounded, (spec) => {
+        const { trial } = rowsOf(alone(candidate(spec)));
+        const lines = [
+          ...[trial.model_seconds, trial.provider_queue_seconds, trial.provider_retry_seconds],
+          ...[trial.initial_hold_seconds, trial.auto_await_seconds, trial.hard_hold_seconds],
+          ...[trial.process_wait_seconds, trial.other_tool_seconds, trial.idle_seconds],
+        ];
+        for (const line of lines) expect(line).toBeGreaterThanOrEqual(0);
+        expect(total(lines)).toBe(trial.duration_seconds);
+      }),
+    );
+  });
+
+  test("each request and each call is answered, unless somebody is cut off before; a job that began has ended", () => {
+    fc.assert(
+      fc.property(anyTrial, (spec) => {
+        const { events } = alone(candidate(spec));
+        const all = <Name extends TrialEvent["event"]>(name: Name) => events.filter(named(name));
+        expect(
+          all("job_ended")
+            .map(({ job }) => job)
+            .sort(),
+        ).toEqual(
+          all("job_began")
+            .map(({ job }) => job)
+            .sort(),
+        );
+        const isCut = events.some(({ event }) => event === "cut_off" || event === "limit_reached");
+        const answered = all("model_answered").map(({ request }) => request);
+        const missing = all("model_asked").filter(({ request }) => !answered.includes(request));
+        const open = calls(events).filter(({ returned, refused }) => returned === null && !refused);
+        if (!isCut && !all("job_ended").some(({ result }) => result === "salvaged")) {
+          expect(missing).toEqual([]);
+          expect(open).toEqual([]);
+        }
+        expect(new Set(answered).size).toBe(answered.length);
+      }),
+    );
+  });
+
+  test("tokens and money add up, and a limit ends the trial before the request that would be beyond it", () => {
+    const counted = fc.tuple(anyTrial, someEconomy).map(([spec, economy]) => ({ ...spec, economy }));
+    fc.assert(
+      fc.property(counted, (spec) => {
+        const { events } = alone(candidate(spec));
+        const sums = { steps: 0, tokens: 0, cost: 0 };
+        for (const event of events) {
+          if (event.event === "limit_reached")
+            expect(sums[event.limit]).toBeGreaterThanOrEqual(spec.limits![event.limit]!);
+          if (event.event !== "model_asked") continue;
+          for (const [limit, most] of Object.entries(spec.limits ?? {})) {
+            expect(sums[limit as keyof typeof sums]).toBeLessThan(most!);
+          }
+          expect(event.prompt).toBe(event.cacheRead + event.cacheWrite + event.uncached);
+          if (event.hit !== true) expect(event.cacheRead).toBe(0);
+          if (event.hit !== false) expect(event.pauseTax).toBe(0);
+          expect(event.pauseTax).toBeLessThanOrEqual(event.cost + 1);
+          sums.steps += 1;
+          expect(event.request).toBe(sums.steps);
+          sums.tokens += event.prompt + event.output;
+          sums.cost += event.cost;
+        }
+      }),
+    );
+  });
+
+  test("whether tokens are counted changes no moment, as long as nothing has to be compacted", () => {
+    const roomy = fc.tuple(anyTrial, someEconomy).map(([{ economy: _, limits: __, ...spec }, economy]) => {
+      const context = { ...spec.profile!.context!, window: Number.MAX_SAFE_INTEGER };
+      return { spec: { ...spec, profile: { ...spec.profile, context } }, economy };
+    });
+    const isCounting = ({ event }: TrialEvent) => event === "model_asked" || event === "model_answered";
+    fc.assert(
+      fc.property(roomy, ({ spec, economy }) => {
+        const counted = aRun({ ...spec, economy });
+        expect(counted.filter((event) => !isCounting(event))).toEqual(aRun(spec));
+      }),
+    );
+  });
+
+  test("cut off anywhere, a trial ends then and there, and up to then all was as it would have been", () => {
+    fc.assert(
+      fc.property(anyTrial, length(0, 1_200), (spec, at) => {
+        const whole = alone(candidate(spec));
+        const { events, endedAt } = alone(candidate({ ...spec, outerLimit: Math.min(at, spec.outerLimit!) }));
+        const cutAt = Math.min(seconds(at), whole.endedAt);
+        expect(endedAt).toBe(cutAt);
+        const before = (all: readonly TrialEvent[]) =>
+          all.filter((event) => event.at < cutAt && event.event !== "trial_began");
+        expect(before(events)).toEqual(before(whole.events));
+      }),
+    );
+  });
+
+  test("a command whose signal is lost is found to be over by whoever looks at it, and by every hold that ends", () => {
+    const lost = fc
+      .record({ phases: somePhases(), settings: someSettings, waits: fc.array(length(0, 300), { maxLength: 6 }) })
+      .filter(({ phases }) => phases.every(({ phase }) => phase === "run"));
+    fc.assert(
+      fc.property(lost, fc.boolean(), ({ phases, settings, waits }, background) => {
+        const command = scripted({ line: "it", phases, signalLost: true });
+        const spec: SessionSpec = { settings, outerLimit: 20_000 };
+        const { events } = alone(
+          session(spec, function* (hands) {
+            yield* hands.exec(command, { background });
+            for (const length of waits) yield* hands.wait(1, length);
+            yield* hands.status(1);
+          }),
+        );
+        for (const event of events) {
+          if (event.event !== "control_returned") continue;
+          if (event.end === null) expect(event.at).toBeLessThan(command.length!);
+          else expect(event.end.at).toBeLessThanOrEqual(Math.min(event.at, command.length!));
+        }
       }),
     );
   });
@@ -488,8 +644,24 @@ const heedless = <P extends object>(profile: P) => ({ ...profile, inTheReserve: 
 
 type Of<Name extends TrialEvent["event"]> = Extract<TrialEvent, { event: Name }>;
 
+const named =
+  <Name extends TrialEvent["event"]>(name: Name) =>
+  (event: TrialEvent): event is Of<Name> =>
+    event.event === name;
+
+/** How long it takes at most to end a process: what a kill does not reach may hold its output open, for ever perhaps. */
+function killTakes({ killGrace, killReaches, completion }: Settings): number {
+  if (killReaches === "tree") return killGrace;
+  return completion === "exit" ? killGrace + DRAIN_QUIET : Number.POSITIVE_INFINITY;
+}
+
+function anyOf(settings: fc.Arbitrary<WrittenSettings>): fc.Arbitrary<RunSpec> {
+  return fc.tuple(anyTrial, settings).map(([spec, settings]) => ({ ...spec, settings }));
+}
+
 interface Call {
   readonly called: Of<"exec_called"> | Of<"process_called">;
+  refused: boolean;
   autoAwait: Of<"auto_await_granted"> | null;
   wait: Of<"wait_granted"> | null;
   returned: Of<"control_returned"> | null;
@@ -497,16 +669,16 @@ interface Call {
 
 /** Call by call, what was granted and when control returned: null for a call that was refused or cut off. */
 function calls(events: readonly TrialEvent[]): readonly Call[] {
-  const all: Call[] = [];
+  const all = new Map<number, Call>();
   for (const event of events) {
-    const open = all.at(-1);
     if (event.event === "exec_called" || event.event === "process_called")
-      all.push({ called: event, autoAwait: null, wait: null, returned: null });
-    else if (event.event === "auto_await_granted") open!.autoAwait = event;
-    else if (event.event === "wait_granted") open!.wait = event;
-    else if (event.event === "control_returned") open!.returned = event;
+      all.set(event.call, { called: event, refused: false, autoAwait: null, wait: null, returned: null });
+    else if (event.event === "auto_await_granted") all.get(event.call)!.autoAwait = event;
+    else if (event.event === "wait_granted") all.get(event.call)!.wait = event;
+    else if (event.event === "control_returned") all.get(event.call)!.returned = event;
+    else if (event.event === "call_refused") all.get(event.call)!.refused = true;
   }
-  return all;
+  return [...all.values()];
 }
 
 /** Everything known of each process. */

@@ -1,17 +1,29 @@
 /** A trial's rows as objects, to be compared whole. */
 import type { Grade } from "../src/agent/grading.ts";
-import { foldTrial, openInvocations, openTrials, openWaits } from "../src/telemetry/rows.ts";
+import {
+  foldTrial,
+  openInvocations,
+  openRequests,
+  openTrials,
+  openWaits,
+  type TrialFacts,
+} from "../src/telemetry/rows.ts";
 import { type Batch, type Cells, type Columns, isValid, type RowOf, type Table } from "../src/telemetry/table.ts";
-import type { processWaits, shellInvocations, trials } from "../src/telemetry/tables.ts";
+import type { processWaits, providerRequests, shellInvocations, trials } from "../src/telemetry/tables.ts";
 import type { EndedTrial } from "../src/world/simulated.ts";
 
 export interface Rows {
   readonly trial: RowOf<typeof trials>;
   readonly invocations: readonly RowOf<typeof shellInvocations>[];
   readonly waits: readonly RowOf<typeof processWaits>[];
+  readonly requests: readonly RowOf<typeof providerRequests>[];
 }
 
-export function rowsOf({ events, startedAt, endedAt, concurrency }: EndedTrial, grade: Grade | null = null): Rows {
+export function rowsOf(
+  { events, startedAt, endedAt, concurrency }: EndedTrial,
+  grade: Grade | null = null,
+  more: Pick<TrialFacts, "service" | "oracle"> = {},
+): Rows {
   const commands = events.flatMap((event) => (event.event === "exec_called" ? [event.command.line] : []));
   const { into, calls } = opened([...new Set(commands)]);
   const facts = {
@@ -26,9 +38,11 @@ export function rowsOf({ events, startedAt, endedAt, concurrency }: EndedTrial, 
     endedAt,
     concurrency,
     grade,
+    ...more,
   } as const;
   foldTrial(events, facts, into, calls);
-  return { trial: rows(into)[0]!, invocations: rows(calls.invocations), waits: rows(calls.waits) };
+  const { invocations, waits, requests } = calls;
+  return { trial: rows(into)[0]!, invocations: rows(invocations), waits: rows(waits), requests: rows(requests) };
 }
 
 const known = new Map<string, ReturnType<typeof open>>();
@@ -38,7 +52,7 @@ function opened(commands: readonly string[]): ReturnType<typeof open> {
   const key = JSON.stringify(commands);
   const batches = known.get(key) ?? open(commands);
   known.set(key, batches);
-  for (const batch of [batches.into, batches.calls.invocations, batches.calls.waits]) batch.clear();
+  for (const batch of [batches.into, ...Object.values(batches.calls)]) batch.clear();
   return batches;
 }
 
@@ -46,7 +60,11 @@ function open(command: readonly string[]) {
   const dictionaries = { experiment: ["it"], arm: ["arm"], scenario: ["scenario"], command };
   return {
     into: openTrials(dictionaries),
-    calls: { invocations: openInvocations(dictionaries), waits: openWaits(dictionaries) },
+    calls: {
+      invocations: openInvocations(dictionaries),
+      waits: openWaits(dictionaries),
+      requests: openRequests(dictionaries),
+    },
   };
 }
 
@@ -70,9 +88,10 @@ function cell(cells: Cells, row: number): unknown {
     case "flag":
       return cells.values[row] === 1;
     case "big":
-    case "seconds": {
+    case "seconds":
+    case "dollars": {
       const long = cells.values[2 * row + 1]! * 2 ** 32 + (cells.values[2 * row]! >>> 0);
-      return cells.kind === "seconds" ? long / 1_000 : long;
+      return cells.kind === "seconds" ? long / 1_000 : cells.kind === "dollars" ? long / 1e6 : long;
     }
     case "oneOf":
       return cells.words.stored[cells.values[row]!]!;

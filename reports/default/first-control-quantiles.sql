@@ -5,4 +5,4 @@ SELECT o.arm, f.kind, any_value(f.members)::INTEGER AS calls, any_value(f.member
   max(f.seconds) AS longest_seconds
 FROM first_control AS f JOIN arm_order AS o USING (position)
 GROUP BY o.position, o.arm, f.kind
-ORDER BY list_position(['quick', 'long_finite', 'hanging'], f.kind), o.position;
+ORDER BY list_position(['quick', 'long_finite', 'server', 'hanging'], f.kind), o.position;

@@ -24,4 +24,4 @@ ends AS (
 )
 SELECT o.arm, o.series, o.tag, kind, seconds, reached / members AS share, members::INTEGER AS calls
 FROM (SELECT * EXCLUDE level FROM thinned UNION SELECT * FROM begins UNION SELECT * FROM ends) JOIN arm_order AS o USING (position)
-ORDER BY list_position(['quick', 'long_finite', 'hanging'], kind), position, seconds, share;
+ORDER BY list_position(['quick', 'long_finite', 'server', 'hanging'], kind), position, seconds, share;

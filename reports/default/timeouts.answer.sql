@@ -9,6 +9,6 @@ gravest AS (
 SELECT CASE WHEN w.successes = 0 THEN 'No trial was cut off under any arm.'
   ELSE format('Most are lost under {}: {:,.0f} of {:,} trials, {:,.0f} of them among the {:,} with {}.', w.arm, w.successes,
     (SELECT tries FROM shares AS s WHERE s.position = w.position AND s.kind = 'all' AND s.outcome = 'outer_timeout'), g.successes, g.tries,
-    CASE g.kind WHEN 'hanging' THEN 'a hanging command' WHEN 'long_finite' THEN 'a long but finite command' ELSE 'quick commands only' END)
+    CASE g.kind WHEN 'hanging' THEN 'a hanging command' WHEN 'server' THEN 'a server' WHEN 'long_finite' THEN 'a long but finite command' ELSE 'quick commands only' END)
   END AS answer
 FROM worst AS w, gravest AS g;

@@ -8,12 +8,13 @@
  * Every answer carries `at`, the only clock an agent has.
  */
 import type { Duration, Instant } from "../policy/time.ts";
+import type { Key } from "../random.ts";
 
 /** Counted from 1 in the order an agent starts them, and never used twice in a trial. */
 export type ProcessId = number & { readonly [kind]: "process" };
 declare const kind: unique symbol;
 
-export const KINDS = ["quick", "long_finite", "hanging"] as const;
+export const KINDS = ["quick", "long_finite", "server", "hanging"] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** A command as an agent sees it. What it will do is the world's business. */
@@ -26,6 +27,10 @@ export interface Command {
   readonly passes: readonly Test[];
   /** Tests that no longer pass once it has. For the record only. */
   readonly spoils: readonly Test[];
+  /** Where it serves once it is ready, as whoever runs it knows; null: it serves nothing. */
+  readonly port: number | null;
+  /** How long a command of its looks usually takes: what a model's estimate is drawn around; null where nobody can tell. */
+  readonly usual: Duration | null;
 }
 
 /** A test that a grader runs, by number or name. */
@@ -78,6 +83,8 @@ export interface End {
   readonly survivors?: number;
   /** One of them kept the output open, so more may follow; left out if none. */
   readonly heldOpen?: true;
+  /** It did not come to do what it was to do, as another one holds its port or its lock; left out otherwise. */
+  readonly prevented?: true;
 }
 
 /** A hold that ends in the absence of output. */
@@ -95,6 +102,8 @@ export type Effect<Move = unknown> =
       readonly command: Command;
       /** How much of its output a world that keeps it in memory must keep, in bytes. */
       readonly retain: number;
+      /** When it counts as over: once its shell has exited and the output was drained, or once nobody holds the output open. */
+      readonly overAt: Completion;
     }
   /** Resumes when the process is over, at `until`, or in the quiet; a tie goes to the end, then to the quiet. Stops nothing. */
   | {
@@ -103,14 +112,74 @@ export type Effect<Move = unknown> =
       readonly until: Instant;
       readonly quiet: Quiet | null;
     }
-  /** From now on the world ends the tree at `at`, whoever is looking then. */
-  | { readonly effect: "limit"; readonly process: ProcessId; readonly at: Instant; readonly grace: Duration }
-  /** Ends the tree: TERM, `grace`, KILL. Resumes once it is over. */
-  | { readonly effect: "stop"; readonly process: ProcessId; readonly grace: Duration }
+  /** From now on the world ends the process at `at`, as far as `reach`, whoever is looking then. */
+  | {
+      readonly effect: "limit";
+      readonly process: ProcessId;
+      readonly at: Instant;
+      readonly grace: Duration;
+      readonly reach: KillReach;
+    }
+  /** Ends the process, as far as `reach`: TERM, `grace`, KILL. Resumes once it is over. */
+  | { readonly effect: "stop"; readonly process: ProcessId; readonly grace: Duration; readonly reach: KillReach }
   /** Output from byte `from` on, at most `limit` bytes. */
   | { readonly effect: "read"; readonly process: ProcessId; readonly from: number; readonly limit: number }
-  /** The model's next move, which it takes `takes` to come to. */
-  | { readonly effect: "ask"; readonly move: Move; readonly takes: Duration };
+  /** Whether anything answers at a port. Takes no time. */
+  | { readonly effect: "probe"; readonly port: number }
+  /** Several agents side by side. Resumes once all are done, or one of them says that nobody goes on. */
+  | { readonly effect: "together"; readonly agents: readonly Sibling[] }
+  /**
+   * The model's next move. It takes `takes` to come to, unless the world has a provider of its own: then the request is
+   * served there, however long that takes.
+   */
+  | { readonly effect: "ask"; readonly move: Move; readonly takes: Duration; readonly request: ModelRequest | null };
+
+/** What one of several agents returns to have all the others cut off. */
+export const NOBODY_GOES_ON = Symbol("nobody goes on");
+
+/** One of several agents side by side. */
+export interface Sibling {
+  readonly agent: Agent<unknown>;
+  /** When it is cut off, if it is not done by then; null: only with the whole trial. */
+  readonly until: Instant | null;
+}
+
+/** What a model provider has to know of a request. */
+export interface ModelRequest {
+  /** Of this request of this trial: what its luck is keyed by. */
+  readonly key: Key;
+  /** Tokens of the whole prompt. */
+  readonly prompt: number;
+  /** Those of them that are not read from the cache. */
+  readonly uncached: number;
+  readonly output: number;
+  /** How long the model takes for it, where the provider's own latency does not say. */
+  readonly takes: Duration;
+  /** Whether the plan says how long it takes: then it does so at any provider, and only queues and retries come on top. */
+  readonly stated: boolean;
+}
+
+/** What becomes of a request at a provider, beside its answer. */
+export interface Service {
+  /** Waited for a free place, all attempts together. */
+  readonly queued: Duration;
+  /** Lost on attempts that failed, and on waiting between them. */
+  readonly retrying: Duration;
+  readonly retries: number;
+  /** How many of the retries the provider's rate limits asked for. */
+  readonly rateLimited: number;
+  /** From the start of the service to the first token. */
+  readonly firstToken: Duration;
+  /** No attempt succeeded, and the client has given up. */
+  readonly failed: boolean;
+}
+
+export const COMPLETIONS = ["exit", "end_of_output"] as const;
+export type Completion = (typeof COMPLETIONS)[number];
+
+export const KILL_REACHES = ["tree", "group", "process"] as const;
+/** How far the end of a process reaches: the whole tree, its group, or the one process that was started. */
+export type KillReach = (typeof KILL_REACHES)[number];
 
 export interface Passed {
   readonly at: Instant;
@@ -118,7 +187,7 @@ export interface Passed {
 
 export interface Held {
   readonly at: Instant;
-  readonly why: "exit" | "quiet" | "until" | "cancelled";
+  readonly why: "exit" | "quiet" | "until" | "cancelled" | "interrupted";
   readonly end: End | null;
   /** Bytes of output so far. */
   readonly written: number;
@@ -146,9 +215,18 @@ export interface Read {
 export interface Asked<Move> {
   readonly at: Instant;
   readonly move: Move;
+  /** Null where no provider was asked, or none has answered. */
+  readonly service: Service | null;
+  /** Something from outside broke in before the model had come to its move. */
+  readonly interrupted: boolean;
 }
 
-export type Answer = Passed | Held | Stopped | Read | Asked<unknown>;
+export interface Probed {
+  readonly at: Instant;
+  readonly answers: boolean;
+}
+
+export type Answer = Passed | Held | Stopped | Read | Asked<unknown> | Probed;
 
 /**
  * A course of action that asks effects of its world, one after the other, and is answered each.

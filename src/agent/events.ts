@@ -9,7 +9,8 @@ import type { RunBudget } from "../policy/budget.ts";
 import type { AutoAwaitReason, WaitReason } from "../policy/hold.ts";
 import type { Duration, Instant } from "../policy/time.ts";
 import type { HardTimeoutReason } from "../policy/timeout.ts";
-import type { Command, End, ProcessId } from "./effects.ts";
+import type { Command, End, ProcessId, Service } from "./effects.ts";
+import type { Limits, OutsideEvent } from "./plan.ts";
 import type { ProcessStatus } from "./processes.ts";
 
 export const AUTO_AWAIT_OUTCOMES = [
@@ -53,6 +54,8 @@ export type TrialEvent =
       readonly process: ProcessId | null;
       readonly command: Command;
       readonly background: boolean;
+      /** Which run of this very step it is: 0, and more where a model runs again what it takes not to have run. */
+      readonly attempt: number;
       /** Held by the yield rules, held until it ends under a hard timeout, or not held at all. */
       readonly held: "soft" | "hard" | "none";
       /** Null when the command runs under no hard timeout. */
@@ -112,7 +115,57 @@ export type TrialEvent =
       /** Whether the result says anything of the run's budget: what remains, a reason, or guidance. */
       readonly budgetSignal: boolean;
       readonly guided: boolean;
+      /** Bytes of output that this result should have shown and that nobody can read any more. */
+      readonly outputLost: number;
     }
+  /** The model has looked whether anything answers at a port. */
+  | {
+      readonly event: "probed";
+      readonly at: Instant;
+      readonly call: number;
+      readonly port: number;
+      readonly answers: boolean;
+    }
+  /** A request to the model, as it is sent. Only where tokens are counted. */
+  | {
+      readonly event: "model_asked";
+      readonly at: Instant;
+      /** Counted from 1 over all requests of the trial. */
+      readonly request: number;
+      readonly purpose: Purpose;
+      /** Tokens of the whole prompt: those read from the cache, written to it, and neither. */
+      readonly prompt: number;
+      readonly cacheRead: number;
+      readonly cacheWrite: number;
+      readonly uncached: number;
+      readonly output: number;
+      /** Millionths of a US dollar. */
+      readonly cost: number;
+      /** What of the cost pays for a prefix that had been in the cache and was no longer. */
+      readonly pauseTax: number;
+      /** Whether the prefix was still in the cache; null where there was none to be there. */
+      readonly hit: boolean | null;
+    }
+  /** The same request, as its answer arrives. */
+  | {
+      readonly event: "model_answered";
+      readonly at: Instant;
+      readonly request: number;
+      /** Null where no provider was asked. */
+      readonly service: Service | null;
+    }
+  /** The conversation was compacted, and the model no longer knows of a live process. */
+  | { readonly event: "forgot"; readonly at: Instant; readonly process: ProcessId }
+  | { readonly event: "job_began"; readonly at: Instant; readonly job: string }
+  | { readonly event: "job_ended"; readonly at: Instant; readonly job: string; readonly result: JobResult }
+  /** Something from outside that the plan did not have in it. */
+  | { readonly event: "happened"; readonly at: Instant; readonly what: OutsideEvent["what"] }
+  /** The runtime itself has ended a process. */
+  | { readonly event: "swept"; readonly at: Instant; readonly process: ProcessId; readonly end: End | null }
+  /** The harness ends the trial at a limit other than time. */
+  | { readonly event: "limit_reached"; readonly at: Instant; readonly limit: keyof Limits }
+  /** No attempt at a request succeeded: the trial ends, and nobody is to blame for it. */
+  | { readonly event: "provider_failed"; readonly at: Instant }
   /** A call that the runtime would not carry out, and why. */
   | { readonly event: "call_refused"; readonly at: Instant; readonly call: number; readonly why: string }
   | { readonly event: "committed"; readonly at: Instant }
@@ -129,7 +182,17 @@ export type TrialEvent =
       readonly at: Instant;
       readonly process: ProcessId;
       readonly end: End | null;
+      /** Whether it still answers at its port. */
+      readonly answers: boolean;
     };
+
+export const PURPOSES = ["work", "poll", "compaction"] as const;
+/** What a request to the model is for: getting on, looking after a live process, or making room. */
+export type Purpose = (typeof PURPOSES)[number];
+
+export const JOB_RESULTS = ["whole", "partial", "salvaged"] as const;
+/** What a child job came to: all of its plan, a part of it, or what there was when its time was up. */
+export type JobResult = (typeof JOB_RESULTS)[number];
 
 export const EVENT_NAMES = [
   "trial_began",
@@ -139,6 +202,16 @@ export const EVENT_NAMES = [
   "wait_granted",
   "control_returned",
   "call_refused",
+  "probed",
+  "model_asked",
+  "model_answered",
+  "forgot",
+  "job_began",
+  "job_ended",
+  "happened",
+  "swept",
+  "limit_reached",
+  "provider_failed",
   "committed",
   "submitted",
   "gave_up",

@@ -16,17 +16,45 @@ export interface Grade {
   readonly testsTotal: number;
 }
 
-export function grade(events: readonly TrialEvent[], plan: Plan, grading: Grading): Grade {
-  const testsPassed = creditedTests(events, plan, grading);
+/**
+ * Null: nothing can be said, as the provider failed.
+ *
+ * @param byName whether any step of the plan earns tests by name: for whoever grades many trials of it
+ */
+export function grade(
+  events: readonly TrialEvent[],
+  plan: Plan,
+  grading: Grading,
+  byName: boolean = namesTests(plan),
+): Grade | null {
+  if (lastEvent(events) === "provider_failed") return null;
+  const testsPassed = serves(events, grading) ? creditedTests(events, byName, grading) : 0;
   const { tests: testsTotal } = grading;
   const reward = grading.reward === "share" ? testsPassed / testsTotal : testsPassed >= testsTotal ? 1 : 0;
   return { reward, testsPassed, testsTotal };
 }
 
-function creditedTests(events: readonly TrialEvent[], plan: Plan, { credit, tests }: Grading): number {
+/** How a trial ended: what stands last, but for what the harness found afterwards. */
+function lastEvent(events: readonly TrialEvent[]): TrialEvent["event"] | undefined {
+  let last = events.length - 1;
+  while (last >= 0 && events[last]!.event === "left_behind") last -= 1;
+  return events[last]?.event;
+}
+
+/** Whether the service that is asked for answers once the trial is over. */
+function serves(events: readonly TrialEvent[], { service }: Grading): boolean {
+  if (service === null) return true;
+  const ports = new Map<number, number | null>();
+  for (const event of events) {
+    if (event.event === "exec_called" && event.process !== null) ports.set(event.process, event.command.port);
+  }
+  return events.some((event) => event.event === "left_behind" && event.answers && ports.get(event.process) === service);
+}
+
+function creditedTests(events: readonly TrialEvent[], byName: boolean, { credit, tests }: Grading): number {
   const act = creditedAct(events, credit);
   if (act === null) return 0;
-  if (namesTests(plan)) return passing(events, act.at);
+  if (byName) return passing(events, act.at);
   return act.whole ? tests : 0;
 }
 
@@ -44,9 +72,14 @@ function creditedAct(events: readonly TrialEvent[], credit: Grading["credit"]): 
     const event = events[index]!;
     if (event.event === "submitted") return { at: end ?? event.at, whole: !event.partial };
     if (event.event === "committed" && credit !== "submitted") return { at: end ?? event.at, whole: true };
-    if (credit === "worktree" && (event.event === "cut_off" || event.event === "gave_up")) end = event.at;
+    if (credit === "worktree" && isEnd(event)) end = event.at;
   }
   return end === null ? null : { at: end, whole: false };
+}
+
+/** An end that leaves the work tree as it is. */
+function isEnd({ event }: TrialEvent): boolean {
+  return event === "cut_off" || event === "gave_up" || event === "limit_reached";
 }
 
 /** How many tests pass at a moment, from the ends that commands had come to by then. */
@@ -56,7 +89,8 @@ function passing(events: readonly TrialEvent[], by: Instant): number {
   for (const event of events) {
     if (event.event === "exec_called" && event.process !== null) commands.set(event.process, event.command);
     if (event.event !== "control_returned" && event.event !== "left_behind") continue;
-    if (event.process !== null && event.end?.by === "itself") ends.set(event.process, event.end.at);
+    const { process, end } = event;
+    if (process !== null && end?.by === "itself" && end.prevented !== true) ends.set(process, end.at);
   }
   const order = [...ends].filter(([, at]) => at <= by).sort(([a, at], [b, bt]) => at - bt || a - b);
   const passed = new Set<Test>();

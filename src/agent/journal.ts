@@ -11,6 +11,7 @@ export function journalLine(event: TrialEvent): string | null {
     case "exec_called": {
       const how = [
         event.background ? "in the background" : "",
+        event.attempt === 0 ? "" : "again",
         event.timeout === null ? "" : `hard timeout ${paper(event.timeout)} s`,
         ...event.timeoutClampReasons,
       ].filter((part) => part !== "");
@@ -39,6 +40,28 @@ export function journalLine(event: TrialEvent): string | null {
     }
     case "call_refused":
       return line("refused", null, printable(event.why));
+    case "probed":
+      return line("probed", null, `port ${event.port}  ${event.answers ? "answers" : "no answer"}`);
+    case "model_asked":
+      return event.purpose === "compaction" ? line("compact", null, `${event.prompt} tokens`) : null;
+    case "model_answered": {
+      const retries = event.service?.retries ?? 0;
+      return retries === 0 ? null : line("retried", null, `${retries} times`);
+    }
+    case "forgot":
+      return line("forgot", event.process, "");
+    case "job_began":
+      return line("job", null, printable(event.job));
+    case "job_ended":
+      return line("job end", null, `${printable(event.job)}  ${event.result}`);
+    case "happened":
+      return line("outside", null, event.what);
+    case "swept":
+      return line("swept", event.process, event.end === null ? "still running" : "");
+    case "limit_reached":
+      return line("cut off", null, `${event.limit} limit`);
+    case "provider_failed":
+      return line("failed", null, "the provider gave no answer");
     case "committed":
       return "committed";
     case "submitted":
@@ -50,7 +73,7 @@ export function journalLine(event: TrialEvent): string | null {
     case "session_ended":
       return "ended";
     case "left_behind":
-      return event.end === null ? line("left", event.process, "still running") : null;
+      return event.end === null ? line("left", event.process, event.answers ? "still serving" : "still running") : null;
   }
 }
 

@@ -14,13 +14,20 @@ export interface Shown {
   readonly next: number;
   readonly complete: boolean;
   readonly marks: readonly Mark[];
+  /** Bytes that should have been shown and that nobody can read any more. */
+  readonly lost: number;
 }
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Nothing new: the usual answer, made without asking the world for bytes. */
 export function nothingNew(cursor: number): Shown {
-  return { text: "", from: cursor, next: cursor, complete: true, marks: [] };
+  return { text: "", from: cursor, next: cursor, complete: true, marks: [], lost: 0 };
+}
+
+/** Everything unread is thrown away: what an error without its output shows. */
+export function allLost(cursor: number, written: number): Shown {
+  return { text: "", from: written, next: written, complete: false, marks: [], lost: written - cursor };
 }
 
 /**
@@ -34,7 +41,10 @@ export function* showUnread(process: ProcessId, cursor: number, written: number,
   const headLimit = Math.floor(budget * share);
   const head = (yield { effect: "read", process, from: cursor, limit: headLimit }) as Read;
   // Where the beginning is no longer kept, what remains may fit after all.
-  if (written - head.from <= budget) return yield* showAll(process, head.from, written);
+  if (written - head.from <= budget) {
+    const rest = yield* showAll(process, head.from, written);
+    return { ...rest, lost: head.from - cursor };
+  }
   const tail = (yield {
     effect: "read",
     process,
@@ -51,12 +61,14 @@ export function* showUnread(process: ProcessId, cursor: number, written: number,
     next: written,
     complete: head.complete && tail.complete,
     marks: [...head.marks, ...tail.marks],
+    lost: head.from - cursor,
   };
 }
 
 function* showAll(process: ProcessId, from: number, written: number): Agent<Shown> {
   const all = (yield { effect: "read", process, from, limit: written - from }) as Read;
-  return { text: decode(all.bytes), from: all.from, next: written, complete: all.complete, marks: all.marks };
+  const { bytes, complete, marks } = all;
+  return { text: decode(bytes), from: all.from, next: written, complete, marks, lost: all.from - from };
 }
 
 /** A piece of output by explicit offset, cut back to whole characters. */
@@ -72,6 +84,7 @@ export function* showPiece(process: ProcessId, from: number, limit: number): Age
     next: piece.from + kept.length,
     complete: piece.complete,
     marks: piece.marks,
+    lost: 0,
   };
 }
 

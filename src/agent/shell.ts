@@ -24,9 +24,22 @@ import {
 import type { Settings } from "../policy/settings.ts";
 import { after, between, type Duration, type Instant, inSeconds, never, nothing } from "../policy/time.ts";
 import { type HardTimeout, hardTimeout } from "../policy/timeout.ts";
-import type { Agent, Command, Effect, End, Held, Mark, Passed, ProcessId, Signal, Stopped } from "./effects.ts";
+import type {
+  Agent,
+  Command,
+  Effect,
+  End,
+  Held,
+  KillReach,
+  Mark,
+  Passed,
+  Probed,
+  ProcessId,
+  Signal,
+  Stopped,
+} from "./effects.ts";
 import type { Action, AutoAwaitOutcome, ClampReason, HoldReason, Record, Tool } from "./events.ts";
-import { nothingNew, type Shown, showPiece, showUnread } from "./output.ts";
+import { allLost, nothingNew, type Shown, showPiece, showUnread } from "./output.ts";
 import { type ManagedProcess, Processes, type ProcessStatus, processName, statusAfter } from "./processes.ts";
 
 /** The fields about the run's budget that a result may carry. */
@@ -121,6 +134,8 @@ export interface ExecCall {
   readonly background: boolean;
   /** As the caller named it; null if it named none. */
   readonly timeout: Duration | null;
+  /** Which run of the same step it is; left out: the first, 0. */
+  readonly attempt?: number;
   /** In place of the settings' own bound, for a client that waits longer or less long than others; left out: theirs. */
   readonly maxHold?: Duration | null;
 }
@@ -136,6 +151,9 @@ export interface ShellContext {
 
 const cancelled = "cancelled" as const;
 
+/** Whether whoever called is no longer there to be answered: its client has given up, or something broke in from outside. */
+const isGone = ({ why }: Held) => why === cancelled || why === "interrupted";
+
 export class Shell {
   readonly #settings: Settings;
   readonly #budget: RunBudget | null;
@@ -150,8 +168,12 @@ export class Shell {
   #budgetClampedWaits = 0;
   #slices = 0;
 
+  /** How a process is ended. */
+  readonly #kill: { readonly grace: Duration; readonly reach: KillReach };
+
   constructor({ settings, budget, cadence, record }: ShellContext) {
     this.#settings = settings;
+    this.#kill = { grace: settings.killGrace, reach: settings.killReaches };
     this.#budget = budget;
     this.#cadence = cadence;
     this.#record = record;
@@ -160,6 +182,11 @@ export class Shell {
   /** Whether a process is known to be over; a process that ended unobserved is not. */
   isLive(id: ProcessId): boolean {
     return this.#processes.find(id)?.end === null;
+  }
+
+  /** A process as the runtime knows it; undefined if there is none of that id. */
+  managed(id: ProcessId): Readonly<ManagedProcess> | undefined {
+    return this.#processes.find(id);
   }
 
   /** Runs a command: in its own call for as long as the policy lets it be held. */
@@ -187,7 +214,8 @@ export class Shell {
     const { timeout } = decision;
     const id = this.#processes.reserve();
     this.#execCalled(call, id, asked, timeout, now);
-    const start = { effect: "start", process: id, command, retain: this.#settings.outputRetainedBytes } as const;
+    const { outputRetainedBytes: retain, completion: overAt } = this.#settings;
+    const start = { effect: "start", process: id, command, retain, overAt } as const;
     return { call, id, asked, calledAt: now, timeout, start, process: null };
   }
 
@@ -199,7 +227,7 @@ export class Shell {
   /** A hard timeout is the world's to keep from now on. */
   limit({ id, process }: BegunExec, timeout: HardTimeout): Effect {
     const at = after(process!.startedAt, timeout.length);
-    return { effect: "limit", process: id, at, grace: this.#settings.killGrace };
+    return { effect: "limit", process: id, at, ...this.#kill };
   }
 
   /** The result of a command that is over after its first hold, has said nothing and left nothing to be done; else null. */
@@ -213,12 +241,12 @@ export class Shell {
   *goOnWithExec(begun: BegunExec, first: Held): Agent<Returned<ExecResult>> {
     const { call, asked, timeout, calledAt } = begun;
     const process = begun.process!;
-    const outlived = first.end === null && first.why !== cancelled && !asked.background && !timeout?.suppressesYield;
+    const outlived = first.end === null && !isGone(first) && !asked.background && !timeout?.suppressesYield;
     const held = outlived
       ? yield* this.#outlived(process, call, calledAt, first, this.#settingsUnder(asked.maxHold))
       : firstOutcome(first, asked.background, timeout);
     const shown = this.#hasNews(process, held.held)
-      ? yield* showUnread(process.id, process.cursor, held.held.written, this.#settings)
+      ? yield* this.#show(process, held.held.written)
       : nothingNew(process.cursor);
     return this.#execReturns(process, call, timeout, held, shown);
   }
@@ -268,7 +296,7 @@ export class Shell {
     const last = extension(settings) === null ? granted : autoAwait(stands(held), settings, this.#budget);
     const reasons = last.clampReasons;
     this.#autoAwaited += between(boundary, held.at);
-    if (held.why === cancelled) return { held, outcome: cancelled, reasons };
+    if (isGone(held)) return { held, outcome: cancelled, reasons };
     if (held.end !== null) return { held, outcome: "process_finished", reasons };
     if (reasons.includes("remaining_run_budget")) this.#budgetClampedAutoAwaits += 1;
     if (settings.foregroundAutoAwaitMax === nothing) return { held, outcome: "disabled", reasons };
@@ -291,7 +319,7 @@ export class Shell {
 
   /** Only the configured cap kills; a hold that the budget shortened has returned before this. */
   *#killAtCap({ id }: ManagedProcess, held: Held): Agent<ForegroundHold> {
-    const stopped = (yield { effect: "stop", process: id, grace: this.#settings.killGrace }) as Stopped;
+    const stopped = (yield { effect: "stop", process: id, ...this.#kill }) as Stopped;
     const end: End | null = stopped.end === null ? null : { ...stopped.end, by: "limit" };
     this.#autoAwaited += between(held.at, stopped.at);
     const now = (yield { effect: "hold", anyOf: [id], until: stopped.at, quiet: null }) as Held;
@@ -310,7 +338,7 @@ export class Shell {
     const budget = this.#budgetFields(process, clampReasons, held.at);
     const fresh = shown.next > process.cursor;
     process.cursor = shown.next;
-    this.#returned(call, "exec", process, held.at, outcome, reasons, fresh, budget);
+    this.#returned(call, "exec", process, held.at, outcome, reasons, fresh, budget, shown.lost);
     const { foregroundAutoAwaitMax: cap } = this.#settings;
     const effective = effectiveCap(process.startedAt, this.#settings, this.#budget);
     const result: ExecResult = {
@@ -377,13 +405,11 @@ export class Shell {
     if (granted.clampReasons.includes("process_wait_slice")) this.#slices += 1;
     if (granted.clampReasons.includes("remaining_run_budget")) this.#budgetClampedWaits += 1;
 
-    const shown = this.#hasNews(process, held)
-      ? yield* showUnread(process.id, process.cursor, held.written, this.#settings)
-      : nothingNew(process.cursor);
+    const shown = this.#hasNews(process, held) ? yield* this.#show(process, held.written) : nothingNew(process.cursor);
     const budget = this.#budgetFields(process, granted.clampReasons, held.at);
     const fresh = shown.next > process.cursor;
     process.cursor = shown.next;
-    this.#returned(call, "wait", process, held.at, null, granted.clampReasons, fresh, budget);
+    this.#returned(call, "wait", process, held.at, null, granted.clampReasons, fresh, budget, shown.lost);
     const result: WaitResult = {
       status: process.status,
       process_id: processName(id),
@@ -429,7 +455,7 @@ export class Shell {
       this.#ended(process, before.end);
       return yield* this.#processReturns("stop", process, call, before, "already_exited");
     }
-    const stopped = (yield { effect: "stop", process: id, grace: this.#settings.killGrace }) as Stopped;
+    const stopped = (yield { effect: "stop", process: id, ...this.#kill }) as Stopped;
     const held = (yield { effect: "hold", anyOf: [id], until: stopped.at, quiet: null }) as Held;
     const status = stopped.end === null ? "termination_failed" : undefined;
     return yield* this.#processReturns("stop", process, call, { ...held, end: stopped.end }, status);
@@ -449,7 +475,7 @@ export class Shell {
     const shown = yield* showPiece(id, from, limit === null ? most : Math.min(Math.max(Math.trunc(limit), 0), most));
     const budget = this.#budgetFields(process, NONE, held.at);
     const fresh = shown.next > process.cursor;
-    this.#returned(call, "read_output", process, held.at, null, NONE, fresh, budget);
+    this.#returned(call, "read_output", process, held.at, null, NONE, fresh, budget, 0);
     return {
       result: { ...this.#processFields(process, shown, held.at), ...budget },
       process: process.id,
@@ -457,6 +483,33 @@ export class Shell {
       marks: shown.marks,
       freshOutput: fresh,
     };
+  }
+
+  /** Whether anything answers at a port: a call of its own, which takes no time. */
+  *probe(port: number): Agent<boolean> {
+    this.#calls += 1;
+    const { at, answers } = (yield { effect: "probe", port }) as Probed;
+    this.#record({ event: "probed", at, call: this.#calls, port, answers });
+    return answers;
+  }
+
+  /** Ends every live process at the runtime's own hand, one after the other; when that is done. */
+  *sweep(now: Instant): Agent<Instant> {
+    let at = now;
+    for (const process of this.#processes.list()) {
+      if (process.end !== null) continue;
+      const stopped = (yield { effect: "stop", process: process.id, ...this.#kill }) as Stopped;
+      at = stopped.at;
+      if (stopped.end !== null) this.#ended(process, stopped.end);
+      this.#record({ event: "swept", at, process: process.id, end: stopped.end });
+    }
+    return at;
+  }
+
+  /** The runtime no longer knows any live process: it was restarted, and what becomes of them nobody sees. */
+  loseAll(now: Instant): void {
+    const end: End = { at: now, by: "nobody", code: null, signal: null };
+    for (const process of this.#processes.list()) this.#ended(process, end);
   }
 
   /** Every process there was, and the totals so far. */
@@ -470,7 +523,7 @@ export class Shell {
       if (held.end !== null) this.#ended(process, held.end);
     }
     const budget = this.#budgetFields(null, NONE, now);
-    this.#returned(call, "list", null, now, null, NONE, false, budget);
+    this.#returned(call, "list", null, now, null, NONE, false, budget, 0);
     const processes = this.#processes.list().map((process) => ({
       process_id: processName(process.id),
       command: process.command.line,
@@ -524,14 +577,12 @@ export class Shell {
     held: Held,
     status?: ProcessStatus,
   ): Agent<Returned<ProcessResult>> {
-    const shown = this.#hasNews(process, held)
-      ? yield* showUnread(process.id, process.cursor, held.written, this.#settings)
-      : nothingNew(process.cursor);
+    const shown = this.#hasNews(process, held) ? yield* this.#show(process, held.written) : nothingNew(process.cursor);
     const budget = this.#budgetFields(process, NONE, held.at);
     const fresh = shown.next > process.cursor;
     process.cursor = shown.next;
     const fields = this.#processFields(process, shown, held.at);
-    this.#returned(call, tool, process, held.at, null, NONE, fresh, budget, status);
+    this.#returned(call, tool, process, held.at, null, NONE, fresh, budget, shown.lost, status);
     const result = { ...fields, ...(status === undefined ? null : { status }), ...budget };
     return { result, process: process.id, at: held.at, marks: shown.marks, freshOutput: fresh };
   }
@@ -557,7 +608,13 @@ export class Shell {
    */
   #hasNews(process: ManagedProcess, held: Held): boolean {
     if (held.end !== null) this.#ended(process, held.end);
-    return held.written !== process.cursor && held.why !== cancelled;
+    return held.written !== process.cursor && !isGone(held);
+  }
+
+  /** What a result shows of output that nobody has been shown yet. */
+  *#show({ id, cursor, status }: ManagedProcess, written: number): Agent<Shown> {
+    if (status === "timed_out" && this.#settings.outputOnTimeout === "lost") return allLost(cursor, written);
+    return yield* showUnread(id, cursor, written, this.#settings);
   }
 
   #ended(process: ManagedProcess, end: End): void {
@@ -591,7 +648,7 @@ export class Shell {
   #execCalled(
     call: number,
     process: ProcessId | null,
-    { command, background }: ExecCall,
+    { command, background, attempt }: ExecCall,
     timeout: HardTimeout | null,
     at: Instant,
   ): void {
@@ -602,6 +659,7 @@ export class Shell {
       process,
       command,
       background,
+      attempt: attempt ?? 0,
       held: background ? "none" : timeout?.suppressesYield ? "hard" : "soft",
       timeout: timeout === null ? null : timeout.length,
       timeoutClampReasons: timeout === null ? NONE : timeout.clampReasons,
@@ -637,6 +695,7 @@ export class Shell {
     clampReasons: readonly HoldReason[],
     freshOutput: boolean,
     budget: BudgetFields | null,
+    outputLost: number,
     status?: ProcessStatus,
   ): void {
     this.#record({
@@ -653,6 +712,7 @@ export class Shell {
       freshOutput,
       budgetSignal: budget !== null || clampReasons.includes("remaining_run_budget"),
       guided: budget?.guidance !== undefined,
+      outputLost,
     });
   }
 
@@ -685,7 +745,7 @@ const NONE: readonly never[] = [];
 /** What a first hold comes to that was also the last: the command ended, was not to be held, or somebody gave up. */
 function firstOutcome(held: Held, background: boolean, timeout: HardTimeout | null): ForegroundHold {
   if (background) return { held, outcome: null, reasons: NONE };
-  if (held.why === cancelled) return { held, outcome: cancelled, reasons: NONE };
+  if (isGone(held)) return { held, outcome: cancelled, reasons: NONE };
   if (timeout?.suppressesYield) return { held, outcome: null, reasons: held.end === null ? CLIENT_LIMIT : NONE };
   return { held, outcome: "not_needed", reasons: NONE };
 }

@@ -2,17 +2,44 @@
  * A trial: one agent at its plan, step after step, until it has submitted or is cut off.
  *
  * The plan says what work there is, the profile how the model deals with a process that came back
- * running, the shell what it is shown. The outer cut-off is caught here and nowhere else.
+ * running, the shell what it is shown. The outer cut-off is caught here and nowhere else; a child job is
+ * a trial within the trial, with a plan and a conversation of its own.
  */
+import { sampler } from "../distribution.ts";
 import { type RunBudget, reserveBegins, reserveOf, runBudget, type ToldBudget } from "../policy/budget.ts";
 import type { Settings } from "../policy/settings.ts";
-import { after, before, beginning, type Duration, type Instant } from "../policy/time.ts";
+import { after, before, beginning, between, type Duration, type Instant, nothing, seconds } from "../policy/time.ts";
 import type { Draws, Key } from "../random.ts";
-import { type Agent, type Asked, CutOff, type Held, type Passed, type ProcessId } from "./effects.ts";
-import type { Record } from "./events.ts";
-import { afterWait, firstSight, type Move, nextMove, type Profile, speaksOfReserve } from "./model.ts";
-import type { Plan, Step } from "./plan.ts";
-import { type Carried, type ExecResult, type Returned, Shell } from "./shell.ts";
+import { Conversation, type Economy } from "./context.ts";
+import {
+  type Agent,
+  type Asked,
+  type Command,
+  CutOff,
+  type Effect,
+  type Held,
+  NOBODY_GOES_ON,
+  type Passed,
+  type ProcessId,
+  type Sibling,
+} from "./effects.ts";
+import type { JobResult, Purpose, Record, TrialEvent } from "./events.ts";
+import {
+  afterLook,
+  afterWait,
+  called,
+  callsPlainly,
+  firstSight,
+  type InTheReserve,
+  inTheReserve,
+  type Move,
+  nextMove,
+  type Profile,
+  type Seen,
+  speaksOfReserve,
+} from "./model.ts";
+import type { JobStep, Limits, OutsideEvent, Plan, RunStep, Step } from "./plan.ts";
+import { type Carried, type ExecResult, type ProcessResult, type Returned, Shell, type WaitResult } from "./shell.ts";
 
 export interface TrialSpec {
   readonly plan: Plan;
@@ -25,10 +52,18 @@ export interface TrialSpec {
   readonly luck: Draws;
   /** Of this scenario, in this replicate, under this seed; never of an arm. */
   readonly key: Key;
+  /** What tokens cost; left out: nobody counts them. */
+  readonly economy?: Economy | null;
+  /** What else the harness limits; left out: nothing. */
+  readonly limits?: Limits;
+  /** What happens from outside, in order of time. */
+  readonly outside?: readonly OutsideEvent[];
+  /** A command drawn anew, for an attempt after the first; left out: it does what it did before. */
+  readonly redraw?: ((id: string, attempt: number) => Command) | null;
 }
 
 /** One trial, from its first millisecond. */
-export function* trial(spec: TrialSpec, record: Record): Agent<void> {
+export function trial(spec: TrialSpec, record: Record): Agent<void> {
   const budget = spec.told === null ? null : runBudget(spec.told, spec.settings);
   record({
     event: "trial_began",
@@ -37,22 +72,39 @@ export function* trial(spec: TrialSpec, record: Record): Agent<void> {
     outerLimit: spec.outerLimit,
     reserveBegins: budget === null ? reserveIfTold(spec) : reserveBegins(budget),
   });
-  const work = new Work(spec, budget, record);
-  // What happens most stands here, not in generators of its own: every level between a trial and its world costs at
-  // each step.
+  return pursue(new Work(spec, budget, record));
+}
+
+/** Where the reserve would begin if the policy knew of the outer limit: what an untold arm is measured against. */
+function reserveIfTold({ outerLimit, settings }: TrialSpec): Instant {
+  return before(after(beginning, outerLimit), reserveOf(settings, outerLimit));
+}
+
+/**
+ * The plan, step after step. What happens most stands here, not in generators of its own: every level between a trial
+ * and its world costs at each step.
+ */
+function* pursue(work: Work): Agent<void> {
+  const { plan, shell } = work;
   try {
     // By index: an iterator would have to be kept over every yield.
-    for (let at = 0; at < spec.plan.length; at += 1) {
-      const step = spec.plan[at]!;
+    for (let at = 0; at < plan.length; at += 1) {
+      const step = plan[at]!;
+      if (work.hasNews) yield* work.takesNews();
       if (work.skips(step)) continue;
+      work.turnsTo(at);
       switch (step.step) {
-        case "think":
-          work.now = ((yield { effect: "pass", until: after(work.now, step.length) }) as Passed).at;
+        case "think": {
+          const until = after(work.now, step.length);
+          if (work.counts) yield* work.thinks(step.length);
+          else work.now = ((yield { effect: "pass", until }) as Passed).at;
+          if (work.hasNews) yield* work.thinksOn(until);
           break;
+        }
         case "run": {
-          const { shell } = work;
-          const call = shell.beginExec(step, work.now);
-          let returned: Returned<ExecResult> | null = null;
+          if (!work.isReady) yield* work.comesToCall();
+          const call = shell.beginExec(work.plainly ? step : work.calling(step, 0), work.now);
+          let returned: Returned<ExecResult>;
           if ("refused" in call) returned = call;
           else {
             shell.started(call, (yield call.start) as Passed);
@@ -64,48 +116,98 @@ export function* trial(spec: TrialSpec, record: Record): Agent<void> {
           if (!work.isOver(step, returned)) yield* work.goOn(step, returned);
           break;
         }
-        case "status":
-          yield* work.status(step);
-          break;
         case "commit":
-          record({ event: "committed", at: work.now });
-          break;
         case "submit":
-          record({ event: "submitted", at: work.now, partial: work.skipped });
-          return;
+          if (work.owes) yield* work.attendsOwed();
+          if (!work.isReady) yield* work.comesToCall();
+          if (work.finishes(step.step)) return;
+          break;
+        default:
+          yield* work.does(step);
       }
     }
-    record({ event: "gave_up", at: work.now });
+    work.ends(null);
   } catch (thrown) {
-    if (!(thrown instanceof CutOff)) throw thrown;
-    record({ event: "cut_off", at: thrown.at });
+    if (thrown instanceof CutOff) work.ends(thrown.at);
+    else if (thrown instanceof Over) work.isBrokenOff();
+    else throw thrown;
   }
 }
 
-/** Where the reserve would begin if the policy knew of the outer limit: what an untold arm is measured against. */
-function reserveIfTold({ outerLimit, settings }: TrialSpec): Instant {
-  return before(after(beginning, outerLimit), reserveOf(settings, outerLimit));
+/** A child job at its plan. */
+function* pursueJob(work: Work, job: string): Agent<unknown> {
+  work.begins(job);
+  yield* pursue(work);
+  return work.isOverForAll ? NOBODY_GOES_ON : null;
 }
 
-type RunStep = Extract<Step, { step: "run" }>;
+/** Thrown to leave whatever a model is in the middle of: its work is over, or the whole trial. */
+class Over extends Error {}
 
-/** What a model knows and does on its way through the plan. */
+/** What a command comes to in the end, as far as the model has seen. */
+type Outcome = Carried<ExecResult> | Carried<WaitResult> | Carried<ProcessResult> | null;
+
+/** What a model knows and does on its way through a plan: that of the trial, or of one of its child jobs. */
 class Work {
-  now: Instant = beginning;
+  now: Instant;
   /** Whether anything of the plan was given up. */
   skipped = false;
-  readonly #spec: TrialSpec;
+  readonly plan: Plan;
   readonly shell: Shell;
+  /** Null where nobody counts tokens. */
+  readonly conversation: Conversation | null;
+  /** Whether requests to the model are counted. */
+  readonly counts: boolean;
+  /** Whether the model has come to its next call already; always, where requests are not counted. */
+  isReady: boolean;
+  /** Whether calls are made as the plan says, and nothing is ever added. */
+  readonly plainly: boolean;
+  readonly #spec: TrialSpec;
+  readonly #budget: RunBudget | null;
+  readonly #record: Record;
+  /** The job that this is the work of; null: the trial itself. */
+  readonly #job: JobStep | null;
+  readonly #sums: Sums;
+  /** What the luck of every request is keyed by. */
+  readonly #requestsKey: Key;
+  #requestsHere: Key;
   /** By process id: the step that started it. */
   readonly #startedBy: (string | undefined)[] = [];
-  #knowsReserve = false;
+  /** Live processes that the model knows of and deals with, now or later, with what it has seen of them. */
+  readonly #known = new Map<ProcessId, Seen>();
+  #reserve: InTheReserve | null = null;
   /** Giving up the rest of the plan to finish in time. */
   #finishing = false;
+  /** Which step of the plan it is at; how many steps the model has taken there, and how many requests it has made. */
+  #place = 0;
+  #steps = 0;
+  #requests = 0;
+  #newsTaken: number;
+  /** Processes that the model has moved to the background of its own accord, and whose results it needs in the end. */
+  readonly #owed: ProcessId[] = [];
+  /** The number of the request that is on its way. */
+  #request = 0;
+  /** Counts the times that the model lost sight of its live processes, at somebody else's hand or its own. */
+  #lostSight = 0;
 
-  constructor(spec: TrialSpec, budget: RunBudget | null, record: Record) {
+  constructor(spec: TrialSpec, budget: RunBudget | null, record: Record, parent: Parent | null = null) {
+    const { settings, profile, economy = null } = spec;
     this.#spec = spec;
-    const { settings, profile } = spec;
-    this.shell = new Shell({ settings, budget, cadence: profile.cadence, record });
+    this.#budget = budget;
+    this.plan = spec.plan;
+    this.#record = record;
+    this.#job = parent === null ? null : parent.job;
+    this.now = parent === null ? beginning : parent.now;
+    this.#sums = parent === null ? { requests: 0, tokens: 0, cost: 0, over: null } : parent.sums;
+    this.#newsTaken = parent === null ? 0 : parent.newsTaken;
+    this.shell = parent === null ? new Shell({ settings, budget, cadence: profile.cadence, record }) : parent.shell;
+    const start = parent?.job.startTokens ?? profile.context.start;
+    this.conversation = economy === null ? null : new Conversation(profile.context, economy, start);
+    this.counts = this.conversation !== null || spec.limits !== undefined;
+    this.#requestsKey = this.conversation === null ? spec.key : spec.luck.within(spec.key, "requests");
+    this.#requestsHere = this.#requestsKey;
+    this.isReady = !this.counts;
+    this.plainly = callsPlainly(profile);
   }
 
   /** Whether a step is given up, to finish in time. */
@@ -115,70 +217,555 @@ class Work {
     return true;
   }
 
-  *status({ of, thenStep }: Extract<Step, { step: "status" }>): Agent<void> {
+  /** Luck is keyed by the step of the plan, so that whatever a model does at one shifts nothing at the next. */
+  turnsTo(place: number): void {
+    this.#place = place;
+    this.#steps = 0;
+    this.#requests = 0;
+  }
+
+  // How it ends
+
+  /** Commits or submits; whether that was the end. */
+  finishes(act: "commit" | "submit"): boolean {
+    this.#madeCall();
+    const at = this.now;
+    if (this.#job !== null) {
+      if (act === "submit") this.#jobEnds(this.skipped ? "partial" : "whole");
+    } else if (act === "commit") this.#record({ event: "committed", at });
+    else this.#record({ event: "submitted", at, partial: this.skipped });
+    return act === "submit";
+  }
+
+  /** The plan is at its end, or somebody has cut it off. */
+  ends(cutAt: Instant | null): void {
+    if (cutAt !== null) this.now = cutAt;
+    if (this.#job !== null) this.#jobEnds(cutAt === null ? (this.skipped ? "partial" : "whole") : "salvaged");
+    else this.#record(cutAt === null ? { event: "gave_up", at: this.now } : { event: "cut_off", at: cutAt });
+  }
+
+  begins(job: string): void {
+    this.#record({ event: "job_began", at: this.now, job });
+  }
+
+  /** It was left in the middle: what there is of a job reaches its parent, and what ends a trial is written down last. */
+  isBrokenOff(): void {
+    if (this.#job !== null) this.#jobEnds("salvaged");
+    else if (this.#sums.over !== null) this.#record(this.#sums.over);
+  }
+
+  get isOverForAll(): boolean {
+    return this.#sums.over !== null;
+  }
+
+  #jobEnds(result: JobResult): void {
+    this.#record({ event: "job_ended", at: this.now, job: this.#job!.id, result });
+  }
+
+  // Steps of the model, and what they cost
+
+  /** Thinks for so long: step after step, where requests are counted. */
+  *thinks(length: Duration): Agent<void> {
+    const { step } = this.#spec.profile;
+    const usual = Math.max(1, typeof step === "number" ? step : seconds(sampler(step)(0.5)));
+    const steps = Math.max(1, Math.round(length / usual));
+    let ahead = 0;
+    for (let at = 0; at < steps; at += 1) {
+      // Whole milliseconds that add up to the total.
+      const share = Math.floor((length * (at + 1)) / steps) - Math.floor((length * at) / steps);
+      const takes = Math.max(share - ahead, 0) as Duration;
+      ahead = Math.max(ahead - share, 0);
+      if (this.conversation?.isFull) yield* this.#compacts();
+      const until = after(this.now, takes);
+      const asked = (yield this.#asks("work", null, takes, true)) as Asked<null>;
+      this.#answered(asked);
+      if (this.hasNews) ahead += yield* this.#stepsOn(asked, "work", until, true);
+    }
+  }
+
+  /**
+   * A step that something has broken into goes on once that is taken in; one that leads to a move, if there is still one to
+   * make. How far the time that this took reaches beyond the step: a model thinks on meanwhile.
+   */
+  *#stepsOn(asked: Asked<unknown>, purpose: Purpose, until: Instant, isThought: boolean): Agent<Duration> {
+    const sight = this.#lostSight;
+    let { interrupted } = asked;
+    yield* this.takesNews();
+    while (interrupted && (isThought || sight === this.#lostSight)) {
+      const again = (yield this.#asks(purpose, null, between(this.now, until), isThought)) as Asked<null>;
+      this.#answered(again);
+      interrupted = again.interrupted;
+      yield* this.takesNews();
+    }
+    return asked.service === null ? between(until, this.now) : nothing;
+  }
+
+  /** A thought that something from outside has broken into goes on when that has been taken in. */
+  *thinksOn(until: Instant): Agent<void> {
+    yield* this.takesNews();
+    // Where requests are counted the steps that are left have been taken already.
+    while (!this.counts && this.now < until) {
+      this.now = ((yield { effect: "pass", until }) as Passed).at;
+      yield* this.takesNews();
+    }
+  }
+
+  /** The step that a model takes before its next move. */
+  *#comeTo<Next extends Move | null>(move: Next): Agent<Next> {
+    const sight = this.#lostSight;
+    if (this.conversation?.isFull) yield* this.#compacts();
+    const polls = move?.move === "wait" || move?.move === "status" || move?.move === "read_output";
+    const purpose = polls ? "poll" : "work";
+    const takes = this.#step();
+    const until = after(this.now, takes);
+    const asked = (yield this.#asks(purpose, move, takes)) as Asked<Next>;
+    this.#answered(asked);
+    if (this.hasNews) yield* this.#stepsOn(asked, purpose, until, false);
+    return sight === this.#lostSight ? move : (null as Next);
+  }
+
+  /** A call that follows upon another at once: the model takes a step all the same, in no time unless a provider takes some. */
+  *comesToCall(): Agent<void> {
+    if (this.conversation?.isFull) yield* this.#compacts();
+    const asked = (yield this.#asks("work", null, nothing)) as Asked<null>;
+    this.#answered(asked);
+    if (this.hasNews) yield* this.#stepsOn(asked, "work", this.now, true);
+  }
+
+  *#compacts(): Agent<void> {
+    const { profile, luck, key } = this.#spec;
+    this.#answered((yield this.#asks("compaction", null, this.#step())) as Asked<null>);
+    if (this.hasNews) yield* this.takesNews();
+    const memory = luck.within(luck.within(key, "forgets"), this.#place);
+    if (profile.forgets > 0 && luck.uniform(memory, this.#requests) < profile.forgets) {
+      for (const process of this.#known.keys()) {
+        if (this.shell.isLive(process)) this.#record({ event: "forgot", at: this.now, process });
+      }
+      this.#losesSight();
+    }
+  }
+
+  /** How long the next step takes. */
+  #step(): Duration {
+    const { profile, luck, key } = this.#spec;
+    this.#steps += 1;
+    if (typeof profile.step === "number") return profile.step;
+    const steps = luck.within(luck.within(key, "steps"), this.#place);
+    return Math.max(1, seconds(sampler(profile.step)(luck.uniform(steps, this.#steps)))) as Duration;
+  }
+
+  /** @param stated whether the plan says how long it takes */
+  #asks<Next extends Move | null>(purpose: Purpose, move: Next, takes: Duration, stated = false): Effect {
+    const sums = this.#sums;
+    const { limits, luck } = this.#spec;
+    if (limits !== undefined) this.#isWithin(limits);
+    sums.requests += 1;
+    this.#request = sums.requests;
+    if (this.conversation === null) return { effect: "ask", move, takes, request: null };
+    if (this.#requests === 0) this.#requestsHere = luck.within(this.#requestsKey, this.#place);
+    this.#requests += 1;
+    const key = luck.within(this.#requestsHere, this.#requests);
+    const asked = this.conversation.request(purpose, this.now, sums.requests, luck, key);
+    const { prompt, output } = asked;
+    sums.tokens += prompt + output;
+    sums.cost += asked.cost;
+    this.#record(asked);
+    return {
+      effect: "ask",
+      move,
+      takes,
+      request: { key, prompt, uncached: prompt - asked.cacheRead, output, takes, stated },
+    };
+  }
+
+  /** Ends the trial where one of the harness's limits is reached. */
+  #isWithin({ steps, tokens, cost }: Limits): void {
+    const sums = this.#sums;
+    const reached = (limit: keyof Limits) => this.#isOver({ event: "limit_reached", at: this.now, limit });
+    if (steps !== null && sums.requests >= steps) reached("steps");
+    if (tokens !== null && sums.tokens >= tokens) reached("tokens");
+    if (cost !== null && sums.cost >= cost) reached("cost");
+  }
+
+  #answered({ at, service }: Asked<unknown>): void {
+    this.now = at;
+    this.isReady = true;
+    if (this.conversation !== null) {
+      this.#record({ event: "model_answered", at, request: this.#request, service });
+    }
+    if (service?.failed) this.#isOver({ event: "provider_failed", at });
+  }
+
+  /** The trial ends here, whoever is at work. */
+  #isOver(event: TrialEvent): never {
+    this.#sums.over = event;
+    throw new Over();
+  }
+
+  /** The call that the model had come to is made: the next one takes another step. */
+  #madeCall(): void {
+    this.isReady = !this.counts;
+  }
+
+  // Steps of the plan
+
+  /** What a model makes of a step: arguments it adds by habit, and which attempt it is. */
+  calling(step: RunStep, attempt: number) {
+    const { profile, luck, key, redraw = null } = this.#spec;
+    const command = attempt === 0 || redraw === null ? step.command : redraw(step.id, attempt);
+    const own = called(profile, command.usual, step, luck, luck.within(key, step.id));
+    return { command, attempt, ...own };
+  }
+
+  *does(step: Exclude<Step, { step: "think" | "run" | "commit" | "submit" }>): Agent<void> {
+    switch (step.step) {
+      case "think_steps":
+        for (let left = step.steps; left > 0; left -= 1) yield* this.#comeTo(null);
+        return;
+      case "status":
+        return yield* this.#status(step);
+      case "await":
+        yield* this.#awaits(step.of);
+        return;
+      case "probe":
+        yield* this.#probes(step.of);
+        yield* this.#comeTo(null);
+        return;
+      case "until_answers":
+        for (let left = step.atMost; left > 0; left -= 1) {
+          if (yield* this.#probes(step.of)) return;
+          yield* this.#comeTo(null);
+        }
+        return;
+      case "until_succeeds":
+        return yield* this.#untilSucceeds(step);
+      case "together":
+        return yield* this.#together(step.of);
+      case "job":
+        return yield* this.#together([step]);
+    }
+  }
+
+  *#status({ of, thenStep }: Extract<Step, { step: "status" }>): Agent<void> {
     const process = this.#startedBy.lastIndexOf(of);
     if (process < 0) return;
+    if (!this.isReady) yield* this.comesToCall();
     this.takeIn(yield* this.shell.status(process as ProcessId, this.now));
     if (thenStep) yield* this.#comeTo(null);
+  }
+
+  get owes(): boolean {
+    return this.#owed.length > 0;
+  }
+
+  /** Before it finishes, a model looks after what it has moved to the background itself. */
+  *attendsOwed(): Agent<void> {
+    for (const process of this.#owed.splice(0)) yield* this.#awaits(this.#startedBy[process]!);
+  }
+
+  /** Deals with a process that the plan needs from here on. */
+  *#awaits(of: string): Agent<Outcome> {
+    const process = this.#startedBy.lastIndexOf(of) as ProcessId;
+    const seen = this.#known.get(process);
+    if (seen === undefined || !this.shell.isLive(process)) return null;
+    return yield* this.#attend(process, of, seen, false);
+  }
+
+  /** Whether a process of this step answers at its port. */
+  *#probes(of: string): Agent<boolean> {
+    const process = this.#startedBy.lastIndexOf(of);
+    const port = this.shell.managed(process as ProcessId)?.command.port ?? null;
+    if (port === null) return false;
+    if (!this.isReady) yield* this.comesToCall();
+    this.#madeCall();
+    return yield* this.shell.probe(port);
+  }
+
+  *#untilSucceeds({ attempts, thoughts }: Extract<Step, { step: "until_succeeds" }>): Agent<void> {
+    for (const [at, attempt] of attempts.entries()) {
+      if (this.hasNews) yield* this.takesNews();
+      if (at > 0) {
+        const thought = thoughts[at - 1]!;
+        const until = after(this.now, thought);
+        if (this.counts) yield* this.thinks(thought);
+        else this.now = ((yield { effect: "pass", until }) as Passed).at;
+        if (this.hasNews) yield* this.thinksOn(until);
+      }
+      if (this.#finishing) {
+        this.skipped = true;
+        return;
+      }
+      let outcome = yield* this.#run(attempt);
+      // Of what runs in the background of the model's own accord it needs the result all the same.
+      if (outcome?.result.status === "running" && !attempt.background) outcome = yield* this.#awaits(attempt.id);
+      if (outcome?.result.status === "completed") return;
+    }
+  }
+
+  /** A command from its call to whatever becomes of it. */
+  *#run(step: RunStep): Agent<Outcome> {
+    if (!this.isReady) yield* this.comesToCall();
+    const returned = this.takeIn(yield* this.shell.exec(this.calling(step, 0), this.now));
+    if (this.isOver(step, returned)) return returned as Carried<ExecResult>;
+    return yield* this.goOn(step, returned);
+  }
+
+  /** Several calls of one step, and child jobs: the model has control again when the last of them is done. */
+  *#together(steps: readonly (RunStep | JobStep)[]): Agent<void> {
+    if (!this.isReady) yield* this.comesToCall();
+    const begun = this.now;
+    const sight = this.#lostSight;
+    const { shell } = this;
+    const calls: { readonly step: RunStep; returned: Returned<ExecResult> | null }[] = [];
+    const jobs: Work[] = [];
+    const agents = steps.map((step): Sibling => {
+      if (step.step === "job") {
+        const job = this.#jobFor(step);
+        jobs.push(job);
+        return { agent: pursueJob(job, step.id), until: step.timeout === null ? null : after(begun, step.timeout) };
+      }
+      const call = { step, returned: null as Returned<ExecResult> | null };
+      calls.push(call);
+      const asked = this.calling(step, 0);
+      return { agent: keepReturn(shell.exec(asked, begun), call), until: null };
+    });
+    this.now = ((yield { effect: "together", agents }) as Passed).at;
+    this.#madeCall();
+    // What a child has given up to finish in time is missing from the whole.
+    if (jobs.some(({ skipped }) => skipped)) this.skipped = true;
+    if (this.#sums.over !== null) throw new Over();
+    const moved = this.hasNews && (yield* this.takesNews());
+    for (const { step, returned } of calls) {
+      if (returned === null) continue;
+      this.#learns(returned);
+      // Sight may be lost while others of them are dealt with.
+      if (!this.isOver(step, returned) && sight === this.#lostSight) yield* this.goOn(step, returned, moved);
+    }
+  }
+
+  #jobFor(job: JobStep): Work {
+    const { luck, key } = this.#spec;
+    const spec: TrialSpec = { ...this.#spec, plan: job.plan, key: luck.within(key, job.id) };
+    const parent = { job, shell: this.shell, now: this.now, sums: this.#sums, newsTaken: this.#newsTaken };
+    return new Work(spec, this.#budget, this.#record, parent);
   }
 
   /** Whether there is nothing more to do about a command that was run: the usual case. */
   isOver({ id, thenStep }: RunStep, returned: Returned<ExecResult>): boolean {
     if ("refused" in returned) return false;
     this.#startedBy[returned.process!] = id;
-    return returned.result.status !== "running" && !thenStep;
+    const { status } = returned.result;
+    return status !== "running" && status !== "timed_out" && !thenStep;
   }
 
-  /** Whatever else a command takes that was refused, or came back running, or is followed by a step. */
-  *goOn(step: RunStep, first: Returned<ExecResult>): Agent<void> {
-    const { id, command, background, thenStep } = step;
+  /**
+   * Whatever else a command takes that was refused, ended by a timeout, or came back running, or is followed by a step.
+   *
+   * @param moved whether the user has moved to the background whatever was held
+   */
+  *goOn(step: RunStep, first: Returned<ExecResult>, moved = false): Agent<Outcome> {
+    const { id, thenStep } = step;
+    const sight = this.#lostSight;
     let returned = first;
+    let isMoved = moved || (this.hasNews && (yield* this.takesNews()));
+    if (sight !== this.#lostSight) return null;
     if ("refused" in returned) {
       // A model told that its timeout is out of range runs the command without one.
       yield* this.#comeTo(null);
-      returned = this.takeIn(yield* this.shell.exec({ command, background, timeout: null }, this.now));
-      if ("refused" in returned) return;
+      const call = { ...this.calling(step, 0), timeout: null };
+      returned = this.takeIn(yield* this.shell.exec(call, this.now));
+      if ("refused" in returned) return null;
       this.#startedBy[returned.process!] = id;
     }
-    if (thenStep) yield* this.#comeTo(null);
-    if (returned.result.status === "running" && !background) yield* this.#attend(returned.process!, id, returned);
+    if (this.#spec.profile.reruns.atMost > 0 && !isMoved) returned = yield* this.#runsAgain(step, returned);
+    if (this.hasNews && (yield* this.takesNews())) isMoved = true;
+    if (thenStep && sight === this.#lostSight) yield* this.#comeTo(null);
+    if (sight !== this.#lostSight) return null;
+    if (returned.result.status !== "running") return returned;
+    const process = returned.process!;
+    const { background, startedAt } = this.shell.managed(process)!;
+    const seen = firstSight(returned, between(startedAt, returned.at));
+    if (background || (isMoved && returned.result.auto_await_outcome === "cancelled")) {
+      if (step.neededLater === true || !step.background) this.#known.set(process, seen);
+      // What the model itself, or its user, has moved to the background it needs before it finishes.
+      if (!step.neededLater && !step.background) this.#owed.push(process);
+      return returned;
+    }
+    return yield* this.#attend(process, id, seen, step.neededLater ?? false);
   }
 
-  /** Deals with a process that came back running, until it is over or stopped. */
-  *#attend(process: ProcessId, id: string, first: Carried<ExecResult>): Agent<void> {
+  /** Runs a command again that it takes not to have run, unless something breaks in: what came of the last run. */
+  *#runsAgain(step: RunStep, first: Carried<ExecResult>): Agent<Carried<ExecResult>> {
+    const { profile, luck, key } = this.#spec;
+    const { running, timedOut, atMost } = profile.reruns;
+    const draws = luck.within(luck.within(key, step.id), "reruns");
+    let returned = first;
+    for (let attempt = 1; attempt <= atMost; attempt += 1) {
+      const { status } = returned.result;
+      const p = status === "timed_out" ? timedOut : status === "running" && !step.background ? running : 0;
+      if (this.hasNews || luck.uniform(draws, attempt) >= p) break;
+      const sight = this.#lostSight;
+      yield* this.#comeTo(null);
+      if (sight !== this.#lostSight) break;
+      const again = this.takeIn(yield* this.shell.exec(this.calling(step, attempt), this.now));
+      if ("refused" in again) break;
+      this.#startedBy[again.process!] = step.id;
+      returned = again;
+    }
+    return returned;
+  }
+
+  /**
+   * Deals with a process that came back running, until it is over, stopped, or left alone.
+   *
+   * @param canWork whether the plan has anything to do without it
+   */
+  *#attend(process: ProcessId, id: string, seen: Seen, canWork: boolean): Agent<Outcome> {
     const { profile, luck, key } = this.#spec;
     const waits = luck.within(luck.within(key, id), "waits");
-    const seen = firstSight(first);
+    const { port } = this.shell.managed(process)!.command;
+    const sight = this.#lostSight;
+    this.#known.set(process, seen);
     for (;;) {
-      const move = yield* this.#comeTo(nextMove(profile, seen, this.#knowsReserve, luck, waits));
-      if (move.move !== "wait") {
-        this.takeIn(yield* this.shell.stop(process, this.now));
+      const choice = { reserve: this.#reserve, canWork, canProbe: port !== null };
+      const move = yield* this.#comeTo(nextMove(profile, seen, choice, luck, waits));
+      // Whoever has lost sight of a process does nothing more about it.
+      if (move === null || move.move === "go_on") return null;
+      if (move.move === "stop" || move.move === "stop_and_finish") {
+        const stopped = this.takeIn(yield* this.shell.stop(process, this.now));
+        this.#known.delete(process);
+        if (this.hasNews) yield* this.takesNews();
         if (move.move === "stop_and_finish") this.#finishing = true;
-        return;
+        return "refused" in stopped ? null : stopped;
       }
-      let returned = this.takeIn(yield* this.shell.wait(process, move.length, this.now));
-      if ("refused" in returned) {
-        // A model told that it asked for too long a wait names none the next time.
-        yield* this.#comeTo(move);
-        returned = this.takeIn(yield* this.shell.wait(process, null, this.now));
-        if ("refused" in returned) return;
+      if (move.move === "probe") {
+        this.#madeCall();
+        if (yield* this.shell.probe(port!)) seen.readySeen = true;
+        continue;
       }
-      afterWait(seen, returned);
-      if (returned.result.status !== "running") return;
+      const returned = yield* this.#looks(process, move, seen);
+      if (returned === null) return null;
+      const isRunning = returned.result.status === "running";
+      if (!isRunning) this.#known.delete(process);
+      if (this.hasNews) yield* this.takesNews();
+      if (!isRunning) return returned;
+      if (sight !== this.#lostSight) return null;
     }
   }
 
-  /** The step that a model takes before its next move. */
-  *#comeTo<Next extends Move | null>(move: Next): Agent<Next> {
-    const asked = (yield { effect: "ask", move, takes: this.#spec.profile.step }) as Asked<Next>;
-    this.now = asked.at;
-    return asked.move;
+  /** Waits for a process, or looks at it; null: refused for good. */
+  *#looks(
+    process: ProcessId,
+    move: Extract<Move, { move: "wait" | "status" | "read_output" }>,
+    seen: Seen,
+  ): Agent<Carried<WaitResult> | Carried<ProcessResult> | null> {
+    if (move.move !== "wait") {
+      const looked = this.takeIn(
+        move.move === "status"
+          ? yield* this.shell.status(process, this.now)
+          : yield* this.shell.readOutput(process, 0, null, this.now),
+      );
+      if ("refused" in looked) return null;
+      afterLook(seen, looked);
+      return looked;
+    }
+    let returned = this.takeIn(yield* this.shell.wait(process, move.length, this.now));
+    if ("refused" in returned) {
+      // A model told that it asked for too long a wait names none the next time.
+      if ((yield* this.#comeTo(move)) === null) return null;
+      returned = this.takeIn(yield* this.shell.wait(process, null, this.now));
+      if ("refused" in returned) return null;
+    }
+    afterWait(seen, returned);
+    return returned;
   }
 
   /** The time has come that the call returned at, and the model knows what the result said. */
   takeIn<Result extends object>(returned: Returned<Result>): Returned<Result> {
     this.now = returned.at;
-    if ("result" in returned && speaksOfReserve(returned.result)) this.#knowsReserve = true;
+    this.#madeCall();
+    this.#learns(returned);
     return returned;
   }
+
+  #learns<Result extends object>(returned: Returned<Result>): void {
+    if ("refused" in returned) return;
+    const { result } = returned;
+    if (this.#reserve === null && speaksOfReserve(result)) {
+      this.#reserve = inTheReserve(this.#spec.profile, this.#spec.luck, this.#spec.key);
+    }
+    if (this.conversation !== null && "output" in result) this.conversation.shows((result.output as string).length);
+  }
+
+  // What happens from outside
+
+  /** Whether something has happened that the model has not taken in. */
+  get hasNews(): boolean {
+    const { outside } = this.#spec;
+    return outside !== undefined && this.#newsTaken < outside.length && outside[this.#newsTaken]!.at <= this.now;
+  }
+
+  /** Takes in all that has happened; whether what was held was moved to the background by it. A job ends with its parent's turn. */
+  *takesNews(): Agent<boolean> {
+    let moved = false;
+    while (this.hasNews) {
+      const { what } = this.#spec.outside![this.#newsTaken]!;
+      this.#newsTaken += 1;
+      if (this.#job === null) this.#record({ event: "happened", at: this.now, what });
+      else if (what !== "switch" && what !== "user_background") throw new Over();
+      switch (what) {
+        case "user_stop":
+          this.now = yield* this.shell.sweep(this.now);
+          this.#losesSight();
+          break;
+        case "headless_exit":
+          this.now = yield* this.shell.sweep(this.now);
+          this.ends(null);
+          throw new Over();
+        case "restart":
+          this.shell.loseAll(this.now);
+          this.#losesSight();
+          break;
+        case "clear":
+          this.conversation?.clear();
+          this.#losesSight();
+          break;
+        case "user_background":
+          moved = true;
+          break;
+        case "switch":
+          this.conversation?.handOver();
+          break;
+      }
+    }
+    return moved;
+  }
+
+  #losesSight(): void {
+    this.#lostSight += 1;
+    this.#known.clear();
+  }
+}
+
+/** What a child job has of its parent. */
+interface Parent {
+  readonly job: JobStep;
+  readonly shell: Shell;
+  readonly now: Instant;
+  readonly sums: Sums;
+  /** How much of what happens from outside it has taken in. */
+  readonly newsTaken: number;
+}
+
+/** What the harness counts, over a trial and its child jobs. */
+interface Sums {
+  requests: number;
+  tokens: number;
+  cost: number;
+  /** A limit was reached, or the provider has failed, and nobody goes on; null: neither. */
+  over: TrialEvent | null;
+}
+
+function* keepReturn(exec: Agent<Returned<ExecResult>>, call: { returned: Returned<ExecResult> | null }): Agent<void> {
+  call.returned = yield* exec;
 }

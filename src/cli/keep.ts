@@ -3,7 +3,6 @@
  *
  * The digest of a world is taken here, over the rows as they were folded, before any database sees them.
  */
-import { grade } from "../agent/grading.ts";
 import { conductWorld, type FinishedTrial, type FinishedWorld, replay } from "../experiment/conduct.ts";
 import { scheduled, tasksOf } from "../experiment/schedule.ts";
 import { type Draws, keyed } from "../random.ts";
@@ -11,7 +10,15 @@ import { budgetInWords } from "../scenario/arm.ts";
 import { drawScenario, linesOf, replicateKey, taskName } from "../scenario/draw.ts";
 import type { Panel } from "../scenario/load.ts";
 import { addDigests, type Digest, digestOf, hex16, noRows } from "../telemetry/digest.ts";
-import { foldTrial, openEvents, openInvocations, openTrials, openWaits, pushEvents } from "../telemetry/rows.ts";
+import {
+  foldTrial,
+  openEvents,
+  openInvocations,
+  openRequests,
+  openTrials,
+  openWaits,
+  pushEvents,
+} from "../telemetry/rows.ts";
 import { Collector, type Store } from "../telemetry/store.ts";
 import { type Batch, type Dictionaries, openBatch } from "../telemetry/table.ts";
 import { arms, experiments, published, SCHEMA_VERSION, worlds } from "../telemetry/tables.ts";
@@ -63,6 +70,7 @@ export class WorldRows {
   readonly #trials;
   readonly #invocations;
   readonly #waits;
+  readonly #requests;
   readonly #events;
   readonly #worlds;
 
@@ -73,11 +81,13 @@ export class WorldRows {
     this.#trials = openTrials(dictionaries);
     this.#invocations = openInvocations(dictionaries);
     this.#waits = openWaits(dictionaries);
+    this.#requests = openRequests(dictionaries);
     this.#events = openEvents(dictionaries);
     this.#worlds = openBatch(worlds, dictionaries);
   }
 
-  take({ trialId, pairKey, arm, task, replicate, events, startedAt, endedAt, concurrency }: FinishedTrial): void {
+  take(trial: FinishedTrial): void {
+    const { trialId, pairKey, arm, task, replicate, events, startedAt, endedAt, concurrency, grade, oracle } = trial;
     const facts = {
       trialId,
       experimentId: this.#experimentId,
@@ -89,9 +99,14 @@ export class WorldRows {
       startedAt,
       endedAt,
       concurrency,
-      grade: grade(events, task.plan, task.grading),
+      grade,
+      service: task.grading.service,
+      oracle,
     };
-    const calls = this.#detail === "trials" ? null : { invocations: this.#invocations, waits: this.#waits };
+    const calls =
+      this.#detail === "trials"
+        ? null
+        : { invocations: this.#invocations, waits: this.#waits, requests: this.#requests };
     foldTrial(events, facts, this.#trials, calls);
     if (this.#detail === "events") {
       pushEvents(events, { trialId, exhibit: null, arm: arm.arm, seed: this.#panel.seed, replicate }, this.#events);
@@ -100,7 +115,7 @@ export class WorldRows {
 
   /** The world is whole: its own row, and all batches, until the next one is begun. */
   close(world: FinishedWorld): readonly Batch[] {
-    const parts = [this.#trials, this.#invocations, this.#waits, this.#events] as readonly Batch[];
+    const parts = this.#parts();
     const digest = parts.reduce<Digest>((sum, batch) => addDigests(sum, digestOf(batch)), noRows);
     const names = this.#panel.arms.map(({ arm }) => arm);
     const to = this.#worlds.columns;
@@ -129,7 +144,12 @@ export class WorldRows {
 
   /** Forgets the world. */
   clear(): void {
-    for (const batch of [this.#trials, this.#invocations, this.#waits, this.#events, this.#worlds]) batch.clear();
+    for (const batch of [...this.#parts(), this.#worlds]) batch.clear();
+  }
+
+  /** What its trials have left behind. */
+  #parts(): readonly Batch[] {
+    return [this.#trials, this.#invocations, this.#waits, this.#requests, this.#events] as readonly Batch[];
   }
 }
 
@@ -232,6 +252,8 @@ function armRows(panel: Panel, dictionaries: Dictionaries) {
     to.budget.push(budgetInWords(arm.budget));
     to.settings.push(JSON.stringify(arm.written));
     to.habits.push(JSON.stringify(arm.profile));
+    to.provider.push(arm.provider === null ? null : JSON.stringify(arm.provider));
+    to.host.push(arm.host === null ? null : JSON.stringify(arm.host));
     to.factors.push(JSON.stringify(arm.factors));
   }
   return batch;
@@ -254,10 +276,11 @@ function publishedRows(panel: Panel, dictionaries: Dictionaries) {
 function exhibitRows(panel: Panel, dictionaries: Dictionaries) {
   const batch = openEvents(dictionaries);
   for (const scenario of panel.exhibits) {
-    const task = drawScenario(scenario, keyed, replicateKey(keyed, panel.seed, 1));
+    const weather = replicateKey(keyed, panel.seed, 1);
+    const task = drawScenario(scenario, keyed, weather);
     for (const arm of panel.arms) {
       const owner = { trialId: null, exhibit: scenario.scenario, arm: arm.arm, seed: panel.seed, replicate: 1 };
-      pushEvents(replay(arm, task, panel.cutGrace), owner, batch);
+      pushEvents(replay(arm, task, panel.cutGrace, weather), owner, batch);
     }
   }
   return batch;

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { journal } from "../agent/journal.ts";
-import { entrant, replay as replayTrial } from "../experiment/conduct.ts";
+import { entrant, providerOf, replay as replayTrial } from "../experiment/conduct.ts";
 import { scheduled, tasksOf } from "../experiment/schedule.ts";
 import { type Duration, seconds } from "../policy/time.ts";
-import { keyed } from "../random.ts";
+import { type Key, keyed } from "../random.ts";
 import { drawScenario, replicateKey, type Task } from "../scenario/draw.ts";
 import { listed, nearest } from "../scenario/fault.ts";
 import { type Arm, loadPanel, loadScenario, type Panel, shippedArms } from "../scenario/load.ts";
@@ -39,8 +39,10 @@ export const replay: Command = {
   async does(argv, { stdout }) {
     const { given, faults } = readFlags(argv, flags, ["trial"]);
     refuse(...faults, ...(given.arm === undefined ? ["--arm is missing: expected the name of an arm"] : []));
-    const { task, arm, seed, cutGrace } = await found(String(argv["trial"]), given.arm!, given.seed, given.replicate);
-    const events = await eventsIn(given.world, arm, task, cutGrace, given.speed);
+    const trial = await found(String(argv["trial"]), given.arm!, given.seed, given.replicate);
+    const { task, arm, seed } = trial;
+    refuse(...uncounted(trial));
+    const events = await eventsIn(given.world, trial, given.speed);
     if (given.json) {
       const told = {
         scenario: task.scenario,
@@ -61,15 +63,17 @@ export const replay: Command = {
 
 type World = "simulated" | "fake-timers" | "real";
 
-async function eventsIn(world: World, arm: Arm, task: Task, cutGrace: Duration, speed: number) {
-  if (world === "simulated") return replayTrial(arm, task, cutGrace);
+/** @param weather what the weather of the arm's provider is keyed by */
+async function eventsIn(world: World, { arm, task, cutGrace, weather }: Found, speed: number) {
+  if (world === "simulated") return replayTrial(arm, task, cutGrace, weather);
   const candidate = entrant(arm, task, keyed, () => {});
+  const provider = providerOf(arm, keyed, weather);
   const { fakeClock, realClock } = await import("../world/clock.ts");
   const { LiveWorld, trialOn } = await import("../world/live.ts");
   if (world === "fake-timers") {
     const { scriptedPort } = await import("../world/scriptedPort.ts");
     const clock = fakeClock();
-    const ended = trialOn(new LiveWorld(clock, scriptedPort(clock)), candidate);
+    const ended = trialOn(new LiveWorld(clock, scriptedPort(clock, arm.host)), candidate, provider);
     clock.run();
     return (await ended).events;
   }
@@ -86,14 +90,31 @@ async function eventsIn(world: World, arm: Arm, task: Task, cutGrace: Duration, 
   });
   clock.begin();
   try {
-    return (await trialOn(new LiveWorld(clock, performing(children, speed)), candidate)).events;
+    return (await trialOn(new LiveWorld(clock, performing(children, speed)), candidate, provider)).events;
   } finally {
     await children.endAll();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function found(trial: string, armName: string, seedGiven: number | undefined, replicate: number) {
+/** Limits that nobody could keep: without a provider no tokens are counted. */
+function uncounted({ task, arm }: Found): readonly string[] {
+  const { tokens, cost } = task.limits;
+  if (arm.provider !== null || (tokens === null && cost === null)) return [];
+  return [
+    `${task.scenario} limits ${tokens === null ? "cost" : "tokens"}, and arm ${arm.arm} has no provider to count them by: replay it as a task of a panel that names one, like panel.yaml#1`,
+  ];
+}
+
+interface Found {
+  readonly task: Task;
+  readonly arm: Arm;
+  readonly seed: number;
+  readonly cutGrace: Duration;
+  readonly weather: Key;
+}
+
+async function found(trial: string, armName: string, seedGiven: number | undefined, replicate: number): Promise<Found> {
   const hash = trial.lastIndexOf("#");
   if (hash < 0) {
     const seed = seedGiven ?? 1;
@@ -104,12 +125,14 @@ async function found(trial: string, armName: string, seedGiven: number | undefin
       arm,
       seed,
       cutGrace: seconds(10),
+      weather: replicateKey(keyed, seed, replicate),
     };
   }
   const panel = loadPanel(trial.slice(0, hash), seedGiven === undefined ? {} : { seed: seedGiven });
   const task = taskNumbered(panel, trial.slice(hash + 1), replicate);
   const arm = armNamed(armName, [...panel.arms, ...shippedArms()], `panel ${panel.panel} and panels/arms.yaml`);
-  return { task, arm, seed: panel.seed, cutGrace: panel.cutGrace };
+  const weather = replicateKey(keyed, panel.seed, replicate);
+  return { task, arm, seed: panel.seed, cutGrace: panel.cutGrace, weather };
 }
 
 function taskNumbered(panel: Panel, said: string, replicate: number): Task {

@@ -3,16 +3,23 @@
  *
  * What becomes of the trials is somebody else's business: events are handed to a function that is given.
  */
-import type { TrialEvent } from "../agent/events.ts";
+import type { Agent } from "../agent/effects.ts";
+import type { Record, TrialEvent } from "../agent/events.ts";
+import type { Grade } from "../agent/grading.ts";
+import { UNLIMITED } from "../agent/plan.ts";
 import { trial } from "../agent/trial.ts";
-import type { Duration } from "../policy/time.ts";
-import { type Draws, keyed } from "../random.ts";
-import type { Task } from "../scenario/draw.ts";
+import { after, beginning, type Duration } from "../policy/time.ts";
+import { type Draws, type Key, keyed } from "../random.ts";
+import { replicateKey, type Task } from "../scenario/draw.ts";
 import { type Arm, type Panel, toldBudget } from "../scenario/load.ts";
 import { profileIn } from "../scenario/situation.ts";
+import { Host } from "../world/host.ts";
 import { BrokenPromise, type KernelOptions } from "../world/kernel.ts";
+import type { Bound } from "../world/oracle.ts";
+import { Provider } from "../world/provider.ts";
 import { type Entrant, type Lane, type Occupancy, simulate, type WorldRecord } from "../world/simulated.ts";
 import { pairKey, type TasksOf, trialId } from "./schedule.ts";
+import { Yardstick } from "./yardstick.ts";
 
 /** A trial that has ended, with all that its events do not say. Times are milliseconds since the world began. */
 export interface FinishedTrial {
@@ -22,6 +29,10 @@ export interface FinishedTrial {
   readonly task: Task;
   readonly replicate: number;
   readonly events: readonly TrialEvent[];
+  /** Null: nothing can be said. */
+  readonly grade: Grade | null;
+  /** What the oracle would have come to. */
+  readonly oracle: Bound;
   readonly startedAt: number;
   readonly endedAt: number;
   readonly concurrency: number;
@@ -49,13 +60,30 @@ export function conductWorld(
   { luck = keyed, kernel }: { readonly luck?: Draws; readonly kernel?: KernelOptions } = {},
 ): FinishedWorld {
   const tasks = tasksOf(replicate);
+  const yardsticks = tasks.map((task) => new Yardstick(task));
+  const providers = providersOf(panel.arms, luck, replicateKey(luck, panel.seed, replicate));
   const lanes = panel.arms.map(
     (arm, armIndex): Lane => ({
       slots: panel.concurrencyPerArm,
+      provider: providers[armIndex]!,
+      host: arm.host === null ? null : new Host(arm.host),
       entrants: tasks.map((task, index) => {
         const pair = pairKey(panel, replicate, index);
-        return entrant(arm, task, luck, (ended) =>
-          finished({ trialId: trialId(panel, pair, armIndex), pairKey: pair, arm, task, replicate, ...ended }),
+        const yardstick = yardsticks[index]!;
+        return entrant(arm, task, luck, ({ events, startedAt, endedAt, concurrency }) =>
+          finished({
+            trialId: trialId(panel, pair, armIndex),
+            pairKey: pair,
+            arm,
+            task,
+            replicate,
+            events,
+            grade: yardstick.grade(arm, events),
+            oracle: yardstick.oracle(arm),
+            startedAt,
+            endedAt,
+            concurrency,
+          }),
         );
       }),
     }),
@@ -66,20 +94,64 @@ export function conductWorld(
   return { replicate, ...world, ...concurrencyOf(world) };
 }
 
+/**
+ * The provider of each arm: one of its own, or the one that all arms share whose provider is of the world. Their weather is
+ * the same in any case, so that no arm's luck depends on who else is listed.
+ */
+function providersOf(arms: readonly Arm[], luck: Draws, replicate: Key): readonly (Provider | null)[] {
+  const shared = new Map<string, Provider>();
+  return arms.map((arm) => {
+    const own = providerOf(arm, luck, replicate);
+    if (own === null || arm.provider!.scope === "arm") return own;
+    const terms = JSON.stringify(arm.provider!.terms);
+    const there = shared.get(terms) ?? own;
+    shared.set(terms, there);
+    return there;
+  });
+}
+
+/** A provider for an arm that is alone in its world; null: it has none. */
+export function providerOf({ provider }: Arm, luck: Draws, replicate: Key): Provider | null {
+  return provider === null ? null : new Provider(provider.terms, luck, luck.within(replicate, "provider"));
+}
+
+/** The oracle's own trial: it does what it knows to be enough, and nobody sees it do anything else. */
+function* foretold(bound: Bound, outerLimit: Duration, record: Record): Agent<void> {
+  const end = after(beginning, outerLimit);
+  record({ event: "trial_began", at: beginning, budget: null, outerLimit, reserveBegins: end });
+  const at = after(beginning, bound.length);
+  if (bound.length > 0) yield { effect: "pass", until: at };
+  if (bound.reward === 0) record({ event: "gave_up", at });
+  else {
+    record({ event: "committed", at });
+    record({ event: "submitted", at, partial: false });
+  }
+}
+
 /** One task under one arm. */
 export function entrant(arm: Arm, task: Task, luck: Draws, ended: Entrant["ended"]): Entrant {
+  const { plan, model, outerLimit, key, limits, outside, redraw } = task;
+  if (arm.profile.oracle) {
+    const bound = new Yardstick(task).oracle(arm);
+    return { outerLimit, begin: (record) => foretold(bound, outerLimit, record), ended };
+  }
   return {
-    outerLimit: task.outerLimit,
+    outerLimit,
+    interrupts: outside.map(({ at }) => at),
     begin: (record) =>
       trial(
         {
-          plan: task.plan,
-          profile: profileIn(task.model, arm.profile),
+          plan,
+          profile: profileIn(model, arm.profile),
           settings: arm.settings,
-          told: toldBudget(arm, task.outerLimit),
-          outerLimit: task.outerLimit,
+          told: toldBudget(arm, outerLimit),
+          outerLimit,
           luck,
-          key: task.key,
+          key,
+          economy: arm.provider === null ? null : arm.provider.economy,
+          ...(limits === UNLIMITED ? null : { limits }),
+          ...(outside.length === 0 ? null : { outside }),
+          redraw,
         },
         record,
       ),
@@ -87,13 +159,25 @@ export function entrant(arm: Arm, task: Task, luck: Draws, ended: Entrant["ended
   };
 }
 
-/** One task under one arm, alone in a world: its events. What a replay and an exhibit show. */
-export function replay(arm: Arm, task: Task, cutGrace: Duration, luck: Draws = keyed): readonly TrialEvent[] {
+/**
+ * One task under one arm, alone in a world: its events. What a replay and an exhibit show.
+ *
+ * @param replicate what the weather of its provider is keyed by
+ */
+export function replay(
+  arm: Arm,
+  task: Task,
+  cutGrace: Duration,
+  replicate: Key,
+  luck: Draws = keyed,
+): readonly TrialEvent[] {
   let events: readonly TrialEvent[] = [];
   const only = entrant(arm, task, luck, (ended) => {
     events = ended.events;
   });
-  simulate({ lanes: [{ slots: 1, entrants: [only] }], first: 0, cutGrace });
+  const provider = providerOf(arm, luck, replicate);
+  const host = arm.host === null ? null : new Host(arm.host);
+  simulate({ lanes: [{ slots: 1, entrants: [only], provider, host }], first: 0, cutGrace });
   return events;
 }
 

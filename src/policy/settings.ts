@@ -146,6 +146,18 @@ export const settingsTable = {
   ),
   hard_timeout_suppresses_yield: flag(true, "a command with a hard timeout is held until it ends or is ended"),
   kill_grace_seconds: length(2, "from TERM to KILL when a process tree is ended", [0, 3_600]),
+  kill_reaches: choice(
+    ["tree", "group", "process"],
+    "how far the end of a command reaches: everything it started, its process group, or its shell alone",
+  ),
+  completion: choice(
+    ["exit", "end_of_output"],
+    "when a command is over: its shell has exited and the output was drained, or nobody holds its output open any more",
+  ),
+  output_on_timeout: choice(
+    ["kept", "lost"],
+    "whether a command that a hard timeout ended still shows what it printed",
+  ),
   process_poll_max_wait_seconds: bound(3_600, "ceiling of one process wait"),
   process_poll_over_max: choice(["clamp", "refuse"], "what becomes of a wait beyond the ceiling"),
   process_poll_min_wait_seconds: length(10, "shorter waits are raised to this; every upper bound beats it", [0, 3_600]),

@@ -3,7 +3,7 @@ import type { Comparison, Difference, Estimates } from "./estimates.ts";
 import type { Arm, Experiment } from "./experiment.ts";
 import { type Html, html } from "./html.ts";
 import { MEASURES, type Measure } from "./measures.ts";
-import { changeIntervalOf, changeOf, intervalOf, relative, shownValue } from "./numbers.ts";
+import { changeIntervalOf, changeOf, intervalOf, relative, shownValue, type Unit } from "./numbers.ts";
 import { counted, listed, type Names, scrolling, table } from "./words.ts";
 
 /** Arms stand in columns up to this many; more read better as rows. */
@@ -36,7 +36,7 @@ export function armsBlock({ arms, declaredFactors, row: { crossed } }: Experimen
 <details><summary>Every arm in full</summary>
 <p class="note">The resolved policy, lengths in seconds. Rows in which arms differ are marked.</p>
 ${scrolling("Settings of every arm", settingsTable(arms, names))}
-${arms.map(({ row, habits }) => html`<h3 class="minor">${names.chip(row.arm)} <bdi class="quiet">${row.arm}</bdi></h3><p>${row.says}</p><pre class="json" tabindex="0">${JSON.stringify(habits, null, 2)}</pre>`)}
+${arms.map(({ row, habits, provider, host }) => html`<h3 class="minor">${names.chip(row.arm)} <bdi class="quiet">${row.arm}</bdi></h3><p>${row.says}</p><pre class="json" tabindex="0">${JSON.stringify({ ...habits, ...(provider && { provider }), ...(host && { host }) }, null, 2)}</pre>`)}
 </details>`;
 }
 
@@ -51,6 +51,7 @@ function differing(arms: readonly Arm[], declared: readonly string[]): readonly 
     { aspect: "policy", level: ({ row }) => row.policy },
     { aspect: "profile", level: ({ row }) => row.profile },
     { aspect: "budget", level: ({ row }) => row.budget },
+    ...outsideAspects(arms),
     ...settingKeys(arms).map((key) => ({ aspect: key, level: (arm: Arm) => spelled(arm.settings[key]) })),
   ];
   const pattern = ({ level }: Aspect) => JSON.stringify(arms.map(level));
@@ -61,6 +62,34 @@ function differing(arms: readonly Arm[], declared: readonly string[]): readonly 
     .map((factor) => ({ aspect: factor, level: (arm: Arm) => arm.factors[factor] ?? "–" }))
     .filter((factor) => !told.has(pattern(factor)));
   return [...own, ...factors].filter(differ);
+}
+
+/** What arms are given beside their policy, down to the single figures of a provider and a host. */
+function outsideAspects(arms: readonly Arm[]): readonly Aspect[] {
+  const named: Aspect = { aspect: "provider", level: ({ provider }) => spelled(provider?.["provider"] ?? "none") };
+  const figures = arms.map((arm) => ({
+    arm,
+    own: { ...leaves("provider", arm.provider), ...leaves("host", arm.host) },
+  }));
+  const names = new Set(figures.flatMap(({ own }) => Object.keys(own)));
+  const levels = [...names]
+    .filter((name) => !NAMES.has(name))
+    .map((aspect): Aspect => {
+      const level = (arm: Arm) => spelled(figures.find((each) => each.arm === arm)?.own[aspect]);
+      return { aspect, level };
+    });
+  return [named, ...levels];
+}
+
+/** What only names or describes a provider. */
+const NAMES: ReadonlySet<string> = new Set(["provider.provider", "provider.says", "provider.terms.provider"]);
+
+/** Every value within, by its path: `provider.economy.price.input`. */
+function leaves(path: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null) return value === null ? {} : { [path]: value };
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, inner]) => Object.entries(leaves(`${path}.${name}`, inner))),
+  );
 }
 
 function settingsTable(arms: readonly Arm[], names: Names): Html {
@@ -94,7 +123,7 @@ export function measuresBlock(
   const shown = MEASURES.filter(({ measure }) => arms.some(({ row }) => estimates.arm(row.arm, measure) !== undefined));
   const head = html`<h3>All measures</h3>
 <p class="note">Means per trial unless a row says otherwise, with 95 % intervals. Differences are paired: the same tasks under both arms. ${isJudged && "“Better” and “worse” stand where the difference is distinguishable from none."}${
-    !hasCalls && html` Medians over calls need <code>--detail calls</code>; this run kept trials only.`
+    !hasCalls && html` Quantiles over calls need <code>--detail calls</code>; this run kept trials only.`
   }</p>`;
   const definitions = html`<details><summary>What each measure means</summary><dl class="definitions">${shown.map(
     ({ measure, title, says }) => html`<dt>${title} <code>${measure}</code></dt><dd>${says}</dd>`,
@@ -105,7 +134,7 @@ export function measuresBlock(
   const against = arms[0]!.row.arm;
   const values = table(
     "All measures, arms as rows",
-    [{ head: "arm" }, ...shown.map(({ title }) => ({ head: title, number: true }))],
+    [{ head: "arm" }, ...shown.map((measure) => ({ head: headOf(measure), number: true }))],
     arms.map(({ row }) => [
       names.chip(row.arm),
       ...shown.map((measure) => valueCell(estimates.arm(row.arm, measure.measure), measure)),
@@ -114,7 +143,7 @@ export function measuresBlock(
   );
   const differences = table(
     "Paired differences, arms as rows",
-    [{ head: "arm" }, ...shown.map(({ title }) => ({ head: title, number: true }))],
+    [{ head: "arm" }, ...shown.map((measure) => ({ head: headOf(measure), number: true }))],
     comparisons
       .filter((comparison) => comparison.against === against)
       .map(({ arm }) => [
@@ -143,7 +172,7 @@ ${shown
   .filter((measure) => measure.group === group)
   .map(
     (measure) =>
-      html`<tr><th scope="row">${measure.title}</th>${arms.map(
+      html`<tr><th scope="row">${headOf(measure)}</th>${arms.map(
         ({ row }) => html`<td class="number">${valueCell(estimates.arm(row.arm, measure.measure), measure)}</td>`,
       )}${comparisons.map(
         ({ arm, against }, index) =>
@@ -158,7 +187,15 @@ ${shown
   )}</tr></thead>${rows}</table>`;
 }
 
-function valueCell(figure: ReturnType<Estimates["arm"]>, { unit }: Measure): Html {
+/** Tokens are many and their name is long: it stands in the head of the row and not in every cell. */
+function headOf({ title, unit }: Measure): string {
+  return unit === "tokens" && !title.startsWith(unit) ? `${title}, tokens` : title;
+}
+
+const inCells = (unit: Unit): Unit => (unit === "tokens" ? "count" : unit);
+
+function valueCell(figure: ReturnType<Estimates["arm"]>, measure: Measure): Html {
+  const unit = inCells(measure.unit);
   if (figure === undefined) return html`<span class="quiet">–</span>`;
   const interval = intervalOf(figure, unit);
   return html`<b>${shownValue(figure, unit)}</b>${interval !== null && html`<small>${interval}</small>`}`;
@@ -167,10 +204,11 @@ function valueCell(figure: ReturnType<Estimates["arm"]>, { unit }: Measure): Htm
 function differenceCell(difference: Difference | undefined, isJudged: boolean): Html {
   if (difference === undefined) return html`<span class="quiet">–</span>`;
   const { measure, relative: change } = difference;
-  const interval = changeIntervalOf(difference, measure.unit);
+  const unit = inCells(measure.unit);
+  const interval = changeIntervalOf(difference, unit);
   const told = change !== null && measure.unit !== "share" && difference.value !== 0 && change.value < TELLING;
   const share = told ? ` · ${relative(change.value)}` : "";
-  return html`<b>${changeOf(difference, measure.unit)}</b>${interval !== null && html`<small>${interval}${share}</small>`}${isJudged && judged(difference)}`;
+  return html`<b>${changeOf(difference, unit)}</b>${interval !== null && html`<small>${interval}${share}</small>`}${isJudged && judged(difference)}`;
 }
 
 /** A hundredfold of next to nothing tells nobody anything. */

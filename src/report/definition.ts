@@ -19,8 +19,9 @@ export const DEFAULT_DEFINITION = fileURLToPath(new URL("../../reports/default/"
 const SHOWN = ["arms", "measures", "exhibits", "published", "provenance", "dictionary"] as const;
 
 const text = z.string().min(1);
-/** What a query needs of a file: single calls, or published figures. */
-const needs = z.enum(["calls", "published"]).optional();
+/** What a query needs of a file: single calls, requests to the model, or published figures. */
+const need = z.enum(["calls", "requests", "published"]);
+const needs = z.union([need, z.array(need)]).optional();
 
 const part = z.union([
   z.strictObject({ chart: text, question: text, note: text.optional(), needs }),

@@ -20,8 +20,9 @@ import { ratio } from "../stats/ratio.ts";
 import { type SignFlip, signFlip } from "../stats/signFlip.ts";
 import { type Crossing, twoWayRatio } from "../stats/twoWay.ts";
 import type { Reading } from "../telemetry/store.ts";
+import { literal } from "../telemetry/table.ts";
 import type { Experiment } from "./experiment.ts";
-import { BY_PERMUTATION, isMedian, MEASURES, type Measure } from "./measures.ts";
+import { BY_PERMUTATION, isOverCalls, MEASURES, type Measure } from "./measures.ts";
 
 export const CONFIDENCE = 0.95;
 
@@ -78,6 +79,15 @@ export interface Comparison {
   readonly against: string;
 }
 
+/** Which trials are meant, and what of them. */
+export interface Scope {
+  /** Only trials of this kind; null: all. */
+  readonly kind: string | null;
+  readonly measures: readonly Measure[];
+}
+
+const EVERYTHING: Scope = { kind: null, measures: MEASURES };
+
 /**
  * @param comparisons with all measures
  * @param bootstrapped whether each difference gets a bootstrap interval too
@@ -87,29 +97,33 @@ export async function estimate(
   experiment: Experiment,
   comparisons: readonly Comparison[],
   bootstrapped: (comparison: Comparison, measure: Measure) => boolean,
+  scope: Scope = EVERYTHING,
 ): Promise<Estimates> {
-  await makeMeasured(reading, experiment);
-  const perReplicate = await cells(reading, experiment, "replicate");
+  const { measures, kind } = scope;
+  await makeMeasured(reading, experiment, scope);
+  const perReplicate = await cells(reading, experiment, measures, "replicate");
   const { by } = experiment.design;
-  const perCluster = by === "replicate" ? perReplicate : await cells(reading, experiment, by);
-  const seed = keyed.within(keyed.seeded(experiment.row.seed), "report");
+  const perCluster = by === "replicate" ? perReplicate : await cells(reading, experiment, measures, by);
+  const plain = keyed.within(keyed.seeded(experiment.row.seed), "report");
+  const seed = kind === null ? plain : keyed.within(plain, kind);
+  const tasks = kind === null ? experiment.row.tasks : await tasksMeasured(reading, experiment);
 
   const arms = new Map<string, Estimated>();
   for (const { row } of experiment.arms) {
-    for (const measure of MEASURES) {
-      const own = (isMedian(measure) ? perReplicate : perCluster).get(at(row.arm, measure));
-      if (own !== undefined) arms.set(at(row.arm, measure), mean(own, measure, experiment));
+    for (const measure of measures) {
+      const own = (isOverCalls(measure) ? perReplicate : perCluster).get(at(row.arm, measure));
+      if (own !== undefined) arms.set(at(row.arm, measure), mean(own, measure, experiment, tasks));
     }
   }
 
   const differences = new Map<string, Difference>();
   for (const against of new Set(comparisons.map((comparison) => comparison.against))) {
     const wanted = new Set(comparisons.filter((each) => each.against === against).map(({ arm }) => arm));
-    const paired = await pairedCells(reading, by, against);
+    const paired = await pairedCells(reading, measures, by, against);
     for (const arm of wanted) {
-      for (const measure of MEASURES) {
-        const both = isMedian(measure)
-          ? medianCells(perReplicate.get(at(arm, measure)), perReplicate.get(at(against, measure)))
+      for (const measure of measures) {
+        const both = isOverCalls(measure)
+          ? quantileCells(perReplicate.get(at(arm, measure)), perReplicate.get(at(against, measure)))
           : (paired.get(at(arm, measure)) ?? []);
         if (both.length === 0) continue;
         const comparison = { arm, against };
@@ -117,6 +131,7 @@ export async function estimate(
         const difference = differenceOf(both, measure, comparison, experiment, {
           luck,
           bootstrapped: bootstrapped(comparison, measure),
+          tasks,
         });
         differences.set(`${at(arm, measure)}\0${against}`, difference);
       }
@@ -129,7 +144,7 @@ export async function estimate(
     replicates: (arm, measure) =>
       (perReplicate.get(`${arm}\0${measure}`) ?? []).map(({ replicate, sum, n }) => ({
         replicate,
-        value: (sum / n) * perTrial(MEASURES.find((each) => each.measure === measure)!, experiment),
+        value: (sum / n) * perTrial(MEASURES.find((each) => each.measure === measure)!, tasks),
       })),
   };
 }
@@ -137,24 +152,33 @@ export async function estimate(
 const at = (arm: string, { measure }: Measure) => `${arm}\0${measure}`;
 
 /** What a mean over trials is multiplied by: the trials of one replicate, where the measure is their sum. */
-function perTrial({ kind }: Measure, experiment: Experiment): number {
-  return kind === "sum per replicate" ? experiment.row.tasks : 1;
+function perTrial({ kind }: Measure, tasks: number): number {
+  return kind === "sum per replicate" ? tasks : 1;
 }
 
-const trialMeasures = MEASURES.filter((measure) => !isMedian(measure));
+const overTrials = (measures: readonly Measure[]) => measures.filter((measure) => !isOverCalls(measure));
 
 /** `measured`: each trial with its measures as whole millionths; `measured_calls`: each foreground call with its time. */
-async function makeMeasured(reading: Reading, { hasCalls }: Experiment): Promise<void> {
-  const columns = trialMeasures.map(({ measure, sql }) => `(${sql})::DECIMAL(18, 6) AS ${measure}`);
+async function makeMeasured(reading: Reading, { hasCalls }: Experiment, { kind, measures }: Scope): Promise<void> {
+  const those = kind === null ? "true" : `t.kind::VARCHAR = ${literal(kind)}`;
+  const columns = overTrials(measures).map(({ measure, sql }) => `(${sql})::DECIMAL(18, 6) AS ${measure}`);
   await reading.rows(
-    `CREATE OR REPLACE TEMP VIEW measured AS SELECT arm::VARCHAR AS arm, scenario::VARCHAR AS scenario, replicate, pair_key, ${columns.join(", ")} FROM trials`,
+    `CREATE OR REPLACE TEMP VIEW measured AS SELECT ${["arm::VARCHAR AS arm", "scenario::VARCHAR AS scenario", "replicate", "pair_key", ...columns].join(", ")} FROM trials AS t WHERE ${those}`,
   );
   if (!hasCalls) return;
   await reading.rows(
     `CREATE OR REPLACE TEMP VIEW measured_calls AS
      SELECT t.arm::VARCHAR AS arm, t.replicate, background, returned_running, time_to_first_control_seconds::DOUBLE AS seconds
-     FROM shell_invocations JOIN trials AS t USING (trial_id) WHERE status <> 'refused'`,
+     FROM shell_invocations JOIN trials AS t USING (trial_id) WHERE status <> 'refused' AND ${those}`,
   );
+}
+
+/** How many of the trials meant one arm has in a replicate, on average. */
+async function tasksMeasured(reading: Reading, { worlds }: Experiment): Promise<number> {
+  const [row] = await reading.rows<{ pairs: number }>(
+    "SELECT count(DISTINCT pair_key)::INTEGER AS pairs FROM measured",
+  );
+  return row!.pairs / worlds.length;
 }
 
 type By = "replicate" | "scenario" | "both";
@@ -167,63 +191,89 @@ const clusterColumns: Readonly<Record<By, string>> = {
 
 const REPLICATES_AT_ONCE = 25;
 
-async function cells(reading: Reading, experiment: Experiment, by: By): Promise<ReadonlyMap<string, readonly Cell[]>> {
+async function cells(
+  reading: Reading,
+  experiment: Experiment,
+  measures: readonly Measure[],
+  by: By,
+): Promise<ReadonlyMap<string, readonly Cell[]>> {
   const found = new Map<string, Cell[]>();
-  const sums = trialMeasures.map(
+  const ofTrials = overTrials(measures);
+  const sums = ofTrials.map(
     ({ measure }) => `sum(t.${measure})::DOUBLE AS sum_${measure}, count(t.${measure})::INTEGER AS n_${measure}`,
   );
   const rows = await reading.rows<Record<string, number | string | null>>(
-    `SELECT t.arm, ${clusterColumns[by]}, ${sums.join(", ")} FROM measured AS t GROUP BY ALL ORDER BY ALL`,
+    `SELECT ${["t.arm", clusterColumns[by], ...sums].join(", ")} FROM measured AS t GROUP BY ALL ORDER BY ALL`,
   );
   for (const row of rows) {
-    for (const measure of trialMeasures) {
+    for (const measure of ofTrials) {
       const n = row[`n_${measure.measure}`] as number;
       const cell = { ...place(row), sum: row[`sum_${measure.measure}`] as number, n };
       if (n > 0) listAt(found, at(row["arm"] as string, measure)).push(cell);
     }
   }
+  if (by === "replicate" && experiment.hasCalls) await addQuantiles(reading, experiment, measures, found);
+  return found;
+}
 
-  if (by !== "replicate" || !experiment.hasCalls) return found;
-  const medians = MEASURES.filter(isMedian);
-  const asked = `SELECT arm, '' AS scenario, replicate, ${medians
-    .map(({ measure, sql }) => `quantile_cont(seconds, 0.5) FILTER (${sql}) AS ${measure}`)
-    .join(", ")} FROM measured_calls WHERE replicate BETWEEN $first AND $last GROUP BY ALL ORDER BY ALL`;
-  const medianRows: Record<string, number | string | null>[] = [];
-  // A median keeps every call in memory until the query ends, and rows lie in the order of replicates.
-  const last = Math.max(...experiment.worlds.map(({ replicate }) => replicate));
+/** Quantiles of each arm in each replicate. Those of the same calls are taken at once: each keeps all of them in memory. */
+async function addQuantiles(
+  reading: Reading,
+  { worlds }: Experiment,
+  measures: readonly Measure[],
+  found: Map<string, Cell[]>,
+): Promise<void> {
+  const wanted = new Map<string, Measure[]>();
+  for (const measure of measures.filter(isOverCalls)) listAt(wanted, measure.sql).push(measure);
+  if (wanted.size === 0) return;
+  const lists = [...wanted].map(
+    ([which, those], index) =>
+      `quantile_cont(seconds, [${those.map(({ quantile }) => quantile).join(", ")}]) FILTER (${which}) AS list_${index}`,
+  );
+  const asked = `SELECT arm, '' AS scenario, replicate, ${lists.join(", ")}
+    FROM measured_calls WHERE replicate BETWEEN $first AND $last GROUP BY ALL ORDER BY arm, replicate`;
+  // Rows lie in the order of replicates, and calls are kept in memory until the query ends.
+  const last = Math.max(...worlds.map(({ replicate }) => replicate));
   for (let first = 1; first <= last; first += REPLICATES_AT_ONCE) {
-    medianRows.push(...(await reading.rows<never>(asked, { first, last: first + REPLICATES_AT_ONCE - 1 })));
-  }
-  for (const row of medianRows) {
-    for (const measure of medians) {
-      const value = row[measure.measure];
-      if (typeof value !== "number") continue;
-      listAt(found, at(row["arm"] as string, measure)).push({ ...place(row), sum: value, n: 1 });
+    const rows = await reading.rows<Record<string, number | string | readonly number[] | null>>(asked, {
+      first,
+      last: first + REPLICATES_AT_ONCE - 1,
+    });
+    for (const row of rows) {
+      for (const [index, those] of [...wanted.values()].entries()) {
+        const values = row[`list_${index}`] as readonly number[] | null;
+        if (values === null) continue;
+        for (const [place, measure] of those.entries()) {
+          const cell = { scenario: "", replicate: row["replicate"] as number, sum: values[place]!, n: 1 };
+          listAt(found, at(row["arm"] as string, measure)).push(cell);
+        }
+      }
     }
   }
-  return found;
 }
 
 /** Every arm against one, over pairs in which both have a value. */
 async function pairedCells(
   reading: Reading,
+  measures: readonly Measure[],
   by: By,
   against: string,
 ): Promise<ReadonlyMap<string, readonly PairedCell[]>> {
-  const sums = trialMeasures.map(
+  const ofTrials = overTrials(measures);
+  const sums = ofTrials.map(
     ({ measure: m }) =>
       `sum(t.${m}) FILTER (c.${m} IS NOT NULL)::DOUBLE AS treatment_${m}, ` +
       `sum(c.${m}) FILTER (t.${m} IS NOT NULL)::DOUBLE AS control_${m}, count(t.${m} - c.${m})::INTEGER AS n_${m}`,
   );
   const rows = await reading.rows<Record<string, number | string | null>>(
-    `SELECT t.arm, ${clusterColumns[by]}, ${sums.join(", ")}
+    `SELECT ${["t.arm", clusterColumns[by], ...sums].join(", ")}
      FROM measured AS t JOIN measured AS c ON c.pair_key = t.pair_key AND c.arm = $against
      WHERE t.arm <> $against GROUP BY ALL ORDER BY ALL`,
     { against },
   );
   const found = new Map<string, PairedCell[]>();
   for (const row of rows) {
-    for (const measure of trialMeasures) {
+    for (const measure of ofTrials) {
       const n = row[`n_${measure.measure}`] as number;
       if (n === 0) continue;
       const cell = {
@@ -251,8 +301,8 @@ function place(row: Record<string, number | string | null>): Crossing {
   return { scenario: row["scenario"] as string, replicate: row["replicate"] as number };
 }
 
-/** Replicates in which both arms have a median. */
-function medianCells(treatment: readonly Cell[] = [], control: readonly Cell[] = []): readonly PairedCell[] {
+/** Replicates in which both arms have a quantile. */
+function quantileCells(treatment: readonly Cell[] = [], control: readonly Cell[] = []): readonly PairedCell[] {
   const others = new Map(control.map((cell) => [cell.replicate, cell.sum]));
   return treatment.flatMap(({ scenario, replicate, sum }) => {
     const controlSum = others.get(replicate);
@@ -260,20 +310,21 @@ function medianCells(treatment: readonly Cell[] = [], control: readonly Cell[] =
   });
 }
 
-function mean(own: readonly Cell[], measure: Measure, experiment: Experiment): Estimated {
+function mean(own: readonly Cell[], measure: Measure, experiment: Experiment, tasks: number): Estimated {
   const shares = own.map((cell) => ({ ...cell, numerator: cell.sum, denominator: cell.n }));
   const plain = total(own, "sum") / total(own, "n");
   const found = estimated(plain, own.length, () =>
     crossed(measure, experiment) ? twoWayRatio(shares, CONFIDENCE, "a mean") : ratio(shares, CONFIDENCE, "a mean"),
   );
-  return times(possible(found, measure), perTrial(measure, experiment));
+  return times(possible(found, measure), perTrial(measure, tasks));
 }
 
-/** The part of an interval that the measure can lie in: none is below 0, and no share above 1. */
-function possible(estimate: Estimated, { unit }: Measure): Estimated {
+/** The part of an interval that the measure can lie in: hardly one is ever below 0, and no share above 1. */
+function possible(estimate: Estimated, { unit, signed }: Measure): Estimated {
   const { low, high } = estimate;
   if (low === null || high === null) return estimate;
-  return { ...estimate, low: Math.max(low, 0), high: unit === "share" ? Math.min(high, 1) : high };
+  const least = signed ? (unit === "share" ? -1 : Number.NEGATIVE_INFINITY) : 0;
+  return { ...estimate, low: Math.max(low, least), high: unit === "share" ? Math.min(high, 1) : high };
 }
 
 function differenceOf(
@@ -281,12 +332,12 @@ function differenceOf(
   measure: Measure,
   comparison: Comparison,
   experiment: Experiment,
-  { luck, bootstrapped }: { readonly luck: Key; readonly bootstrapped: boolean },
+  { luck, bootstrapped, tasks }: { readonly luck: Key; readonly bootstrapped: boolean; readonly tasks: number },
 ): Difference {
   const clusters = both.map((cell) => ({ ...cell, sum: cell.treatmentSum - cell.controlSum }));
   const plain = total(clusters, "sum") / total(clusters, "n");
   const twoWay = crossed(measure, experiment);
-  const factor = perTrial(measure, experiment);
+  const factor = perTrial(measure, tasks);
   const refused = { why: null as string | null };
   const difference = estimated(
     plain,
@@ -313,9 +364,9 @@ function differenceOf(
   };
 }
 
-/** Medians have one value for each replicate; everything else one for each cell of the design. */
+/** Quantiles have one value for each replicate; everything else one for each cell of the design. */
 function crossed(measure: Measure, { design }: Experiment): boolean {
-  return design.by === "both" && !isMedian(measure);
+  return design.by === "both" && !isOverCalls(measure);
 }
 
 /** Draws in one bootstrap at most: a panel of thousands of replicates needs fewer resamples, not more patience. */

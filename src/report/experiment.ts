@@ -31,13 +31,27 @@ export interface Arm {
   readonly factors: Readonly<Record<string, string>>;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly habits: Readonly<Record<string, unknown>>;
+  /** Null: nobody counts its tokens. */
+  readonly provider: Readonly<Record<string, unknown>> | null;
+  /** Null: each of its commands runs as if alone. */
+  readonly host: Readonly<Record<string, unknown>> | null;
 }
 
+/** As the panel declares it. */
 export interface Hypothesis {
   readonly measure: string;
   readonly arm: string;
-  readonly against: string;
-  readonly expect: "lower" | "higher";
+  /** Left out where it expects a zero: that is held against nothing. */
+  readonly against?: string;
+  readonly expect: "lower" | "higher" | "not_lower" | "not_higher" | "zero";
+  /** So much lower or higher at least, as a share of the other arm's value. */
+  readonly by?: number;
+  /** So much worse at most, as a share of the other arm's value; left out: nothing. */
+  readonly margin?: number;
+  /** The same in the measure's own unit. */
+  readonly margin_absolute?: number;
+  /** Only among trials of this kind; left out: all. */
+  readonly kind?: string;
 }
 
 interface Input {
@@ -73,6 +87,8 @@ export interface Experiment {
   readonly scenarios: number;
   /** Whether single calls were kept. */
   readonly hasCalls: boolean;
+  /** Whether requests to the model were counted. */
+  readonly hasRequests: boolean;
   readonly design: Design;
   readonly digest: string;
   /** Whether every world that was asked for is there. */
@@ -98,12 +114,12 @@ export async function readExperiment(reading: Reading): Promise<Experiment> {
     "SELECT * REPLACE (arm::VARCHAR AS arm, against::VARCHAR AS against) FROM published",
   );
   const kinds = await reading.rows<{ kind: string }>(
-    "SELECT DISTINCT kind::VARCHAR AS kind FROM trials ORDER BY list_position(['quick', 'long_finite', 'hanging'], kind::VARCHAR)",
+    "SELECT DISTINCT kind::VARCHAR AS kind FROM trials ORDER BY list_position(['quick', 'long_finite', 'server', 'hanging'], kind::VARCHAR)",
   );
-  const [counted] = await reading.rows<{ scenarios: number }>(
-    "SELECT count(DISTINCT scenario)::INTEGER AS scenarios FROM trials",
+  const [counted] = await reading.rows<{ scenarios: number; paid: number }>(
+    "SELECT count(DISTINCT scenario)::INTEGER AS scenarios, count(cost_usd)::INTEGER AS paid FROM trials",
   );
-  const scenarios = counted!.scenarios;
+  const { scenarios, paid } = counted!;
   const declaredFactors = json<string[]>(row.declared_factors, []);
   const path = pathOf(row.crossed, armRows);
   return {
@@ -124,6 +140,7 @@ export async function readExperiment(reading: Reading): Promise<Experiment> {
     kinds: kinds.map(({ kind }) => kind),
     scenarios,
     hasCalls: row.detail !== "trials",
+    hasRequests: paid > 0,
     design: designOf(row.population, worldRows.length, scenarios),
     digest: hex16(worldRows.reduce((sum, world) => addDigests(sum, digestFrom(world)), noRows)),
     complete: worldRows.length >= row.replicates && row.finished_at !== null,
@@ -214,6 +231,8 @@ function labelled(
       factors,
       settings: json(row.settings, {}),
       habits: json(row.habits, {}),
+      provider: row.provider === null ? null : json(row.provider, {}),
+      host: row.host === null ? null : json(row.host, {}),
     };
   });
 }

@@ -5,21 +5,28 @@
  */
 import { NotEstimable } from "../stats/estimate.ts";
 import { centralInterval, type Published, reproduced } from "../stats/reproduced.ts";
-import { type Verdict, verdict } from "../stats/verdict.ts";
-import { CONFIDENCE, type Difference, type Estimates } from "./estimates.ts";
+import type { Verdict } from "../stats/verdict.ts";
+import { amount, contrary, type Decided, decide, declaration } from "./declared.ts";
+import type { Difference, Estimates } from "./estimates.ts";
 import type { Experiment, Hypothesis, PublishedRow } from "./experiment.ts";
-import { isMedian, type Measure, measureCalled } from "./measures.ts";
-import { changeIntervalOf, changeOf, probability, relative } from "./numbers.ts";
+import { isOverCalls, type Measure, measureCalled } from "./measures.ts";
+import { changeIntervalOf, changeOf, probability, relative, whole } from "./numbers.ts";
+import type { Counted } from "./zeros.ts";
 
-export interface JudgedHypothesis extends Hypothesis {
+export interface JudgedHypothesis {
+  readonly hypothesis: Hypothesis;
   /** NOT SHOWN where the panel's verdict is withheld. */
   readonly verdict: Verdict;
   readonly difference: Difference | null;
-  /** The measure's title. */
+  /** Null where nothing was decided, or nothing compared. */
+  readonly decided: Decided | null;
+  /** Where a zero was expected and looked for; else null. */
+  readonly zero: Counted | null;
+  /** The measure's title, and among which trials. */
   readonly what: string;
   /** What was declared of it, and what became of that. */
   readonly outcome: string;
-  /** What is counted: replicates, scenarios, or clusters of both. */
+  /** What is counted: replicates, scenarios, clusters of both; or trials or calls, where a zero is expected. */
   readonly counted: string;
   /** All of it in words, with effect, interval and n. */
   readonly sentence: string;
@@ -28,40 +35,68 @@ export interface JudgedHypothesis extends Hypothesis {
 /** What the words call the arms. */
 export type NameOf = (arm: string) => string;
 
-export function judgeHypotheses(
-  { hypotheses, withheld, hasCalls, design }: Experiment,
-  estimates: Estimates,
-  nameOf: NameOf,
-): readonly JudgedHypothesis[] {
-  return hypotheses.map((hypothesis) => {
-    const { measure: name, arm, against, expect } = hypothesis;
-    const measure = measureCalled(name);
-    const difference = estimates.difference(arm, against, name) ?? null;
-    const what = measure?.title ?? name;
-    const told = (outcome: string) => `${capital(what)}, ${nameOf(arm)} against ${nameOf(against)}: ${outcome}.`;
-    const counted = measure !== undefined && isMedian(measure) ? "replicates" : countedBy[design.by];
-    const undecided = (why: string): JudgedHypothesis => {
-      const outcome = `declared ${expect}; ${why}`;
-      return { ...hypothesis, verdict: "NOT SHOWN", difference, what, outcome, counted, sentence: told(outcome) };
-    };
-    if (measure === undefined) return undecided("this engine has no such measure");
-    if (isMedian(measure) && !hasCalls) return undecided("needs --detail calls, and this run kept trials only");
-    if (difference === null) return undecided("no trial has a value under both arms");
-    if (withheld !== null) return undecided("withheld, see above");
-    const { low, high } = difference;
-    if (low === null || high === null) return undecided(difference.refusal ?? "the data carry no interval");
-    const said = verdict(expect, { ...difference, low, high, confidence: CONFIDENCE }, difference.permutation);
-    const outcome = answers[said](expect);
-    const sentence = `${told(outcome)} ${evidence(difference, counted)}`;
-    return { ...hypothesis, verdict: said, difference, what, outcome, counted, sentence };
-  });
+/** What hypotheses are judged by. */
+export interface Evidence {
+  /** Of trials of one kind, or of all. */
+  readonly among: (kind: string | undefined) => Estimates;
+  readonly zeros: ReadonlyMap<Hypothesis, Counted>;
 }
 
-const answers: Readonly<Record<Verdict, (expect: "lower" | "higher") => string>> = {
-  PASS: (expect) => `${expect}, as declared`,
-  FAIL: (expect) => `declared ${expect}, found ${expect === "lower" ? "higher" : "lower"}`,
-  "NOT SHOWN": (expect) => `declared ${expect}, not shown`,
-};
+export function judgeHypotheses(
+  experiment: Experiment,
+  evidence: Evidence,
+  nameOf: NameOf,
+): readonly JudgedHypothesis[] {
+  return experiment.hypotheses.map((hypothesis) => judged(hypothesis, experiment, evidence, nameOf));
+}
+
+function judged(
+  hypothesis: Hypothesis,
+  { withheld, hasCalls, design }: Experiment,
+  { among, zeros }: Evidence,
+  nameOf: NameOf,
+): JudgedHypothesis {
+  const { measure: name, arm, against, expect, kind } = hypothesis;
+  const measure = measureCalled(name);
+  const unit = measure?.unit ?? "count";
+  const isZero = expect === "zero";
+  const overCalls = measure !== undefined && isOverCalls(measure);
+  const what = `${measure?.title ?? name}${kind === undefined ? "" : ` in ${kindInWords(kind)} trials`}`;
+  const difference = against === undefined || isZero ? null : (among(kind).difference(arm, against, name) ?? null);
+  const zero = zeros.get(hypothesis) ?? null;
+  const counted = isZero ? (overCalls ? "calls" : "trials") : overCalls ? "replicates" : countedBy[design.by];
+  const pair = isZero || against === undefined ? nameOf(arm) : `${nameOf(arm)} against ${nameOf(against)}`;
+  const says = declaration(hypothesis, unit);
+  const told = (verdict: Verdict, outcome: string, decided: Decided | null, more = ""): JudgedHypothesis => {
+    const sentence = `${capital(what)}, ${pair}: ${outcome}.${more}`;
+    return { hypothesis, verdict, difference, decided, zero, what, outcome, counted, sentence };
+  };
+  const undecided = (why: string) => told("NOT SHOWN", `declared ${says}; ${why}`, null);
+  if (measure === undefined) return undecided("this engine has no such measure");
+  if (overCalls && !hasCalls) return undecided("needs --detail calls, and this run kept trials only");
+  if (isZero && (zero === null || zero.all === 0)) return undecided("no trial has a value");
+  if (!isZero && difference === null) return undecided("no trial has a value under both arms");
+  if (withheld !== null) return undecided("withheld, see above");
+  if (difference === null) {
+    const { others, all, farthest } = zero!;
+    if (others === 0)
+      return told("PASS", `${says}, as declared`, null, ` Of ${whole(all)} ${counted} none has another value.`);
+    const found = `found another value in ${whole(others)} of ${whole(all)} ${counted}, ${amount(farthest, unit)} at most`;
+    return told("FAIL", `declared ${says}, ${found}`, null);
+  }
+  const decided = decide(hypothesis, difference);
+  if ("why" in decided) return undecided(decided.why);
+  const outcome = {
+    PASS: `${says}, as declared`,
+    FAIL: `declared ${says}, ${contrary(hypothesis)}`,
+    "NOT SHOWN": `declared ${says}, not shown`,
+  }[decided.verdict];
+  return told(decided.verdict, outcome, decided, ` ${inWords(difference, decided, counted)}`);
+}
+
+export function kindInWords(kind: string): string {
+  return kind.replaceAll("_", " ");
+}
 
 const countedBy = {
   replicate: "replicates",
@@ -70,14 +105,19 @@ const countedBy = {
 } as const;
 
 /** The difference in words, with all that it rests on. */
-function evidence(difference: Difference, counted: string): string {
+function inWords(difference: Difference, { by }: Decided, counted: string): string {
   const { measure, relative: ofIt, permutation, n } = difference;
+  const interval =
+    by === "relative"
+      ? `${relative(ofIt!.low!)} to ${relative(ofIt!.high!)}`
+      : (changeIntervalOf(difference, measure.unit) ?? "");
   const parts = [
-    `95 % ${changeIntervalOf(difference, measure.unit)}`,
-    ...(permutation === null ? [] : [`sign-flip ${probability(permutation.p)}`]),
+    `95 % ${interval}`,
+    ...(permutation === null || by !== "permutation" ? [] : [`sign-flip ${probability(permutation.p)}`]),
     `${n} ${counted}`,
   ];
-  const share = ofIt === null || measure.unit === "share" ? "" : `, or ${relative(ofIt.value)}`;
+  const isTold = ofIt !== null && (measure.unit !== "share" || by === "relative");
+  const share = isTold ? `, or ${relative(ofIt.value)}` : "";
   const effect = changeOf(difference, measure.unit).replace(" points", " percentage points");
   return `The difference is ${effect}${share} (${parts.join("; ")}).`;
 }
@@ -109,7 +149,7 @@ export function judgePublished(
     const measure = measureCalled(row.measure);
     const values = valuesOf(row, estimates);
     if (values.length === 0) {
-      const needs = measure !== undefined && isMedian(measure) && !hasCalls;
+      const needs = measure !== undefined && isOverCalls(measure) && !hasCalls;
       const why = needs ? "needs --detail calls, and this run kept trials only" : "no replicate has a value to compare";
       unjudged.push({ row, why });
       continue;

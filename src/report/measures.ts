@@ -1,8 +1,9 @@
 /**
  * The measures: what each is called, in which unit, which way is better, and how it is asked of the tables.
  *
- * The one list that tables, charts, hypotheses and published figures are checked against. All but the medians are means over trials;
- * a sum per replicate is such a mean times the trials that an arm has in a replicate.
+ * The one list that tables, charts, hypotheses and published figures are checked against. All but those over calls are means over
+ * trials; a sum per replicate is such a mean times the trials that an arm has in a replicate. A measure of which a run has no
+ * values, as of tokens where nobody counted them, is in no table of it.
  */
 import type { Unit } from "./numbers.ts";
 
@@ -12,13 +13,17 @@ export interface Measure {
   readonly title: string;
   readonly unit: Unit;
   /** What it speaks of, as a group of rows is headed. */
-  readonly group: "Outcomes" | "Control" | "Calls";
+  readonly group: "Outcomes" | "Against the oracle" | "Control" | "Calls" | "Commands" | "Cost";
   readonly better: "lower" | "higher" | "neither";
   readonly says: string;
-  /** Mean over trials; their sum in one replicate; or the median over calls in one replicate, averaged over replicates. */
-  readonly kind: "mean per trial" | "sum per replicate" | "median";
-  /** Of one trial (mean, sum), or the calls of which the median is taken: value and condition. */
+  /** Mean over trials; their sum in one replicate; or a quantile over calls in one replicate, averaged over replicates. */
+  readonly kind: "mean per trial" | "sum per replicate" | "quantile";
+  /** Of one trial (mean, sum); or which calls the quantile is taken over. */
   readonly sql: string;
+  /** Which quantile: 0.5 is the median, 1 the longest. */
+  readonly quantile?: number;
+  /** It may lie below 0. */
+  readonly signed?: true;
   /** Made for a chart: no panel can name it, and it is no part of a summary. */
   readonly derived?: true;
 }
@@ -55,6 +60,16 @@ export const MEASURES: readonly Measure[] = [
     sql: "reward",
   },
   {
+    measure: "tests_passed_share",
+    title: "tests passed",
+    unit: "share",
+    group: "Outcomes",
+    better: "higher",
+    says: "share of a trial's tests that pass in what is credited; trials that were not graded are left out",
+    kind: "mean per trial",
+    sql: "CASE WHEN reward IS NOT NULL AND tests_total > 0 THEN tests_passed::DOUBLE / tests_total END",
+  },
+  {
     measure: "finalized",
     title: "finalized",
     unit: "share",
@@ -63,6 +78,16 @@ export const MEASURES: readonly Measure[] = [
     says: "share of trials submitted before the outer limit",
     kind: "mean per trial",
     sql: "finalized::INTEGER",
+  },
+  {
+    measure: "committed",
+    title: "committed",
+    unit: "share",
+    group: "Outcomes",
+    better: "higher",
+    says: "share of trials with a commit before the outer limit",
+    kind: "mean per trial",
+    sql: "committed::INTEGER",
   },
   {
     measure: "duration_seconds",
@@ -75,6 +100,28 @@ export const MEASURES: readonly Measure[] = [
     sql: "duration_seconds",
   },
   {
+    measure: "reward_regret",
+    title: "reward regret",
+    unit: "share",
+    group: "Against the oracle",
+    better: "lower",
+    says: "what the oracle, who knows every script, earns more than the trial did; trials without an oracle or a grade are left out",
+    kind: "mean per trial",
+    sql: "oracle_reward - reward",
+    signed: true,
+  },
+  {
+    measure: "regret_seconds",
+    title: "regret in time",
+    unit: "s",
+    group: "Against the oracle",
+    better: "lower",
+    says: "how much longer the trial lasted than the oracle's, whatever either earned: a trial that gives up early can be shorter, and then the reward regret says what it lost; trials without an oracle are left out",
+    kind: "mean per trial",
+    sql: "duration_seconds - oracle_seconds",
+    signed: true,
+  },
+  {
     measure: "longest_control_gap_seconds",
     title: "longest stretch without control",
     unit: "s",
@@ -83,6 +130,61 @@ export const MEASURES: readonly Measure[] = [
     says: "longest single call in which the model had no control",
     kind: "mean per trial",
     sql: "longest_control_gap_seconds",
+  },
+  {
+    measure: "time_to_first_control_seconds",
+    title: "time to first control, median",
+    unit: "s",
+    group: "Control",
+    better: "lower",
+    says: "from a foreground command's start until the model had control again; calls that were cut off are left out",
+    kind: "quantile",
+    sql: "NOT background",
+    quantile: 0.5,
+  },
+  {
+    measure: "time_to_first_control_p90_seconds",
+    title: "time to first control, 90th percentile",
+    unit: "s",
+    group: "Control",
+    better: "lower",
+    says: "from a foreground command's start until the model had control again; calls that were cut off are left out",
+    kind: "quantile",
+    sql: "NOT background",
+    quantile: 0.9,
+  },
+  {
+    measure: "time_to_first_control_p99_seconds",
+    title: "time to first control, 99th percentile",
+    unit: "s",
+    group: "Control",
+    better: "lower",
+    says: "from a foreground command's start until the model had control again; calls that were cut off are left out",
+    kind: "quantile",
+    sql: "NOT background",
+    quantile: 0.99,
+  },
+  {
+    measure: "time_to_first_control_longest_seconds",
+    title: "time to first control, longest",
+    unit: "s",
+    group: "Control",
+    better: "lower",
+    says: "from a foreground command's start until the model had control again; calls that were cut off are left out",
+    kind: "quantile",
+    sql: "NOT background",
+    quantile: 1,
+  },
+  {
+    measure: "time_at_return_seconds",
+    title: "time at return, median",
+    unit: "s",
+    group: "Control",
+    better: "neither",
+    says: "from a foreground command's start until it was handed back still running",
+    kind: "quantile",
+    sql: "NOT background AND returned_running",
+    quantile: 0.5,
   },
   {
     measure: "held_on_unfinished_seconds",
@@ -103,6 +205,56 @@ export const MEASURES: readonly Measure[] = [
     says: "held by waits and auto-await inside the finalization reserve; for an arm that was not told, inside the outer limit less its reserve setting",
     kind: "mean per trial",
     sql: "held_in_reserve_seconds",
+  },
+  {
+    measure: "initial_held_in_reserve_seconds",
+    title: "initial holds in the reserve",
+    unit: "s",
+    group: "Control",
+    better: "lower",
+    says: "held before an initial boundary inside the reserve",
+    kind: "mean per trial",
+    sql: "initial_held_in_reserve_seconds",
+  },
+  {
+    measure: "hard_held_in_reserve_seconds",
+    title: "hard timeouts in the reserve",
+    unit: "s",
+    group: "Control",
+    better: "lower",
+    says: "held under a hard timeout inside the reserve",
+    kind: "mean per trial",
+    sql: "hard_held_in_reserve_seconds",
+  },
+  {
+    measure: "reserve_used_seconds",
+    title: "reserve used",
+    unit: "s",
+    group: "Control",
+    better: "neither",
+    says: "how much of the trial lay inside the reserve",
+    kind: "mean per trial",
+    sql: "reserve_used_seconds",
+  },
+  {
+    measure: "first_budget_signal_seconds",
+    title: "first budget signal",
+    unit: "s",
+    group: "Control",
+    better: "neither",
+    says: "when a result first spoke of the run's budget, since the trial's start; trials in which none did are left out",
+    kind: "mean per trial",
+    sql: "first_budget_signal_seconds",
+  },
+  {
+    measure: "budget_signal_lead_seconds",
+    title: "lead of the budget signal",
+    unit: "s",
+    group: "Control",
+    better: "higher",
+    says: "from the first result that spoke of the budget to the outer limit; trials without one are left out",
+    kind: "mean per trial",
+    sql: "budget_signal_lead_seconds",
   },
   {
     measure: "control_given_up_seconds",
@@ -136,34 +288,34 @@ export const MEASURES: readonly Measure[] = [
     sql: "total_process_wait_seconds",
   },
   {
-    measure: "time_to_first_control_seconds",
-    title: "time to first control, median",
-    unit: "s",
-    group: "Control",
-    better: "lower",
-    says: "from a foreground command's start until the model had control again; calls that were cut off are left out",
-    kind: "median",
-    sql: "NOT background",
-  },
-  {
-    measure: "time_at_return_seconds",
-    title: "time at return, median",
-    unit: "s",
-    group: "Control",
-    better: "neither",
-    says: "from a foreground command's start until it was handed back still running",
-    kind: "median",
-    sql: "NOT background AND returned_running",
-  },
-  {
     measure: "tool_calls",
     title: "tool calls",
     unit: "count",
     group: "Calls",
     better: "neither",
-    says: "commands and process calls together",
+    says: "commands, process calls and probes together",
     kind: "mean per trial",
     sql: "tool_calls",
+  },
+  {
+    measure: "provider_calls",
+    title: "provider calls",
+    unit: "count",
+    group: "Calls",
+    better: "lower",
+    says: "requests to the model, where they are counted; elsewhere one for each tool call, commit and submission",
+    kind: "mean per trial",
+    sql: "provider_calls",
+  },
+  {
+    measure: "polls",
+    title: "polls",
+    unit: "count",
+    group: "Calls",
+    better: "lower",
+    says: "calls that only look after a process: waits, status looks and reads of output",
+    kind: "mean per trial",
+    sql: "polls",
   },
   {
     measure: "low_information_waits",
@@ -205,6 +357,166 @@ export const MEASURES: readonly Measure[] = [
     kind: "sum per replicate",
     sql: "uses_process_tool::INTEGER",
   },
+  {
+    measure: "processes_stopped",
+    title: "commands killed",
+    unit: "count",
+    group: "Commands",
+    better: "neither",
+    says: "processes ended by a stop, a limit or a sweep of the runtime",
+    kind: "mean per trial",
+    sql: "processes_stopped",
+  },
+  {
+    measure: "commands_rerun",
+    title: "commands run again",
+    unit: "count",
+    group: "Commands",
+    better: "lower",
+    says: "commands that were run again by a model that took them not to have run",
+    kind: "mean per trial",
+    sql: "commands_rerun",
+  },
+  {
+    measure: "seconds_wasted",
+    title: "time of killed commands",
+    unit: "s",
+    group: "Commands",
+    better: "lower",
+    says: "how long the killed ones ran, each from its start to its end",
+    kind: "mean per trial",
+    sql: "seconds_wasted",
+  },
+  {
+    measure: "orphaned_processes",
+    title: "orphaned processes",
+    unit: "count",
+    group: "Commands",
+    better: "lower",
+    says: "processes alive at the end, but for a service that the grading asks for and that answers",
+    kind: "mean per trial",
+    sql: "orphaned_processes",
+  },
+  {
+    measure: "output_lost_bytes",
+    title: "output lost",
+    unit: "bytes",
+    group: "Commands",
+    better: "lower",
+    says: "output that results should have shown and that nobody can read any more",
+    kind: "mean per trial",
+    sql: "output_lost_bytes",
+  },
+  {
+    measure: "tokens",
+    title: "tokens",
+    unit: "tokens",
+    group: "Cost",
+    better: "lower",
+    says: "of all requests, in and out",
+    kind: "mean per trial",
+    sql: "uncached_tokens + cache_write_tokens + cache_read_tokens + output_tokens",
+  },
+  {
+    measure: "uncached_tokens",
+    title: "uncached input",
+    unit: "tokens",
+    group: "Cost",
+    better: "lower",
+    says: "input that was neither read from the cache nor written to it",
+    kind: "mean per trial",
+    sql: "uncached_tokens",
+  },
+  {
+    measure: "cache_write_tokens",
+    title: "cache writes",
+    unit: "tokens",
+    group: "Cost",
+    better: "lower",
+    says: "input that was written to the cache",
+    kind: "mean per trial",
+    sql: "cache_write_tokens",
+  },
+  {
+    measure: "cache_read_tokens",
+    title: "cache reads",
+    unit: "tokens",
+    group: "Cost",
+    better: "lower",
+    says: "input that was read from the cache",
+    kind: "mean per trial",
+    sql: "cache_read_tokens",
+  },
+  {
+    measure: "output_tokens",
+    title: "output",
+    unit: "tokens",
+    group: "Cost",
+    better: "lower",
+    says: "what the model wrote",
+    kind: "mean per trial",
+    sql: "output_tokens",
+  },
+  {
+    measure: "poll_tokens",
+    title: "tokens of polls",
+    unit: "tokens",
+    group: "Cost",
+    better: "lower",
+    says: "of all tokens, in and out, those of requests that only looked after a live process",
+    kind: "mean per trial",
+    sql: "poll_tokens",
+  },
+  {
+    measure: "cost_usd",
+    title: "cost",
+    unit: "USD",
+    group: "Cost",
+    better: "lower",
+    says: "of all requests of a trial",
+    kind: "mean per trial",
+    sql: "cost_usd",
+  },
+  {
+    measure: "pause_tax_usd",
+    title: "pause tax",
+    unit: "USD",
+    group: "Cost",
+    better: "lower",
+    says: "what of the cost paid for prefixes that had been in the cache and were no longer, mostly after a hold",
+    kind: "mean per trial",
+    sql: "pause_tax_usd",
+  },
+  {
+    measure: "peak_context_tokens",
+    title: "peak context",
+    unit: "tokens",
+    group: "Cost",
+    better: "lower",
+    says: "the longest prompt of a trial",
+    kind: "mean per trial",
+    sql: "peak_context_tokens",
+  },
+  {
+    measure: "compactions",
+    title: "compactions",
+    unit: "count",
+    group: "Cost",
+    better: "lower",
+    says: "how often the conversation was compacted",
+    kind: "mean per trial",
+    sql: "compactions",
+  },
+  {
+    measure: "provider_retries",
+    title: "provider retries",
+    unit: "count",
+    group: "Cost",
+    better: "neither",
+    says: "attempts at requests after the first",
+    kind: "mean per trial",
+    sql: "provider_retries",
+  },
 ];
 
 /** Outcomes that are mostly 0: there the sign-flip permutation decides, not the t interval. */
@@ -214,4 +526,5 @@ export function measureCalled(name: string): Measure | undefined {
   return MEASURES.find(({ measure }) => measure === name);
 }
 
-export const isMedian = ({ kind }: Measure): boolean => kind === "median";
+/** Whether it is taken over single calls, which a run may not have kept. */
+export const isOverCalls = ({ kind }: Measure): boolean => kind === "quantile";

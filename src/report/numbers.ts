@@ -4,7 +4,7 @@
  * An interval of ±0.7 makes a third digit behind the point noise, so the interval's own width says how many are shown.
  */
 
-export type Unit = "s" | "share" | "count";
+export type Unit = "s" | "share" | "count" | "tokens" | "USD" | "bytes";
 
 /** What is shown of an estimate. Without an interval where the data carry none. */
 export interface Figure {
@@ -13,8 +13,8 @@ export interface Figure {
   readonly high: number | null;
 }
 
-/** `1,265 s`, `4.7 %`, `28.70`. */
-export function quantity(value: number, unit: Unit, decimals = ownDecimals(value * scale(unit))): string {
+/** `1,265 s`, `4.7 %`, `28.70`, `0.0412 USD`. */
+export function quantity(value: number, unit: Unit, decimals = ownDecimals(value * scale(unit), unit)): string {
   return `${fixed(value * scale(unit), decimals)}${suffix(unit)}`;
 }
 
@@ -82,20 +82,27 @@ function scale(unit: Unit): number {
   return unit === "share" ? 100 : 1;
 }
 
-function suffix(unit: Unit): string {
-  return unit === "s" ? " s" : unit === "share" ? " %" : "";
+/** What stands behind a number of this unit. */
+export function suffix(unit: Unit): string {
+  return unit === "count" ? "" : unit === "share" ? " %" : ` ${unit}`;
 }
 
 /** Two digits of half the interval's width; where there is none, by the size of the value. */
 export function decimalsOf({ value, low, high }: Figure, unit: Unit): number {
   const width = low === null || high === null ? 0 : (high - low) * scale(unit);
   // An interval of no width, or of rounding only.
-  if (!(width > 1e-9 * Math.abs(value * scale(unit)))) return ownDecimals(value * scale(unit));
-  return Math.min(Math.max(1 - Math.floor(Math.log10(width / 2)), 0), 2);
+  if (!(width > 1e-9 * Math.abs(value * scale(unit)))) return ownDecimals(value * scale(unit), unit);
+  return Math.min(Math.max(1 - Math.floor(Math.log10(width / 2)), 0), mostDecimals(unit));
 }
 
-function ownDecimals(value: number): number {
+function ownDecimals(value: number, unit: Unit): number {
   const size = Math.abs(value);
   if (size === 0 || size >= 1_000) return 0;
-  return size >= 100 ? 1 : 2;
+  if (size >= 100) return 1;
+  return size >= 1 ? 2 : mostDecimals(unit);
+}
+
+/** A trial costs cents, and what it pays for a pause a fraction of one. */
+function mostDecimals(unit: Unit): number {
+  return unit === "USD" ? 4 : 2;
 }

@@ -13,7 +13,7 @@ import { type Chart, ChartMaker, type Row } from "./chart.ts";
 import { DEFAULT_DEFINITION, type Definition, filled, loadDefinition, type Part, type Section } from "./definition.ts";
 import { CONFIDENCE, type Comparison, type Estimates, estimate } from "./estimates.ts";
 import { exhibitsBlock } from "./exhibits.ts";
-import { type Experiment, ReportError, readExperiment } from "./experiment.ts";
+import { type Experiment, type Hypothesis, ReportError, readExperiment } from "./experiment.ts";
 import { type Html, html, trusted } from "./html.ts";
 import {
   type JudgedFigure,
@@ -22,6 +22,7 @@ import {
   judgePublished,
   type UnjudgedFigure,
 } from "./judged.ts";
+import { type Measure, measureCalled } from "./measures.ts";
 import { type PageSection, page } from "./page.ts";
 import { dictionaryBlock, provenanceBlock } from "./provenance.ts";
 import { type Summary, summaryOf } from "./summary.ts";
@@ -29,6 +30,7 @@ import { conventionsFor } from "./theme.ts";
 import { publishedBlock } from "./validity.ts";
 import { hero, verdictSection } from "./verdict.ts";
 import { counted, dataTable, kept, Names, scrolling } from "./words.ts";
+import { countZeros } from "./zeros.ts";
 
 export { ReportError } from "./experiment.ts";
 export type { Summary } from "./summary.ts";
@@ -104,11 +106,20 @@ async function find(tables: Reading, definition: Definition): Promise<Findings> 
   }
   const names = new Names(experiment);
   const comparisons = comparisonsOf(experiment);
-  const declared = new Set(experiment.hypotheses.map(({ arm, against, measure }) => key(arm, against, measure)));
-  const estimates = await estimate(tables, experiment, comparisons, ({ arm, against }, { measure }) =>
-    declared.has(key(arm, against, measure)),
-  );
-  const hypotheses = judgeHypotheses(experiment, estimates, names.of);
+  const declared = new Set(experiment.hypotheses.map(keyOf));
+  const bootstrapped =
+    (kind?: string) =>
+    ({ arm, against }: Comparison, { measure }: Measure) =>
+      declared.has(key(arm, against, measure, kind ?? ""));
+  const estimates = await estimate(tables, experiment, comparisons, bootstrapped());
+  const byKind = new Map<string, Estimates>();
+  for (const [kind, measures] of kindsDeclared(experiment)) {
+    const scope = { kind, measures };
+    byKind.set(kind, await estimate(tables, experiment, comparisons, bootstrapped(kind), scope));
+  }
+  const among = (kind: string | undefined) => (kind === undefined ? estimates : byKind.get(kind)!);
+  const zeros = await countZeros(tables, experiment);
+  const hypotheses = judgeHypotheses(experiment, { among, zeros }, names.of);
   const { judged, unjudged } = judgePublished(experiment, estimates);
   await tellAnswers(tables, experiment, comparisons, estimates, judged);
   const sentence = (await answerOf(tables, `${definition.answer}.sql`, definition.query(definition.answer))) ?? "";
@@ -117,6 +128,18 @@ async function find(tables: Reading, definition: Definition): Promise<Findings> 
 }
 
 const key = (...parts: readonly string[]) => parts.join("\0");
+const keyOf = ({ arm, against = "", measure, kind = "" }: Hypothesis) => key(arm, against, measure, kind);
+
+/** Kinds of trials that hypotheses are restricted to, and the measures that they speak of. */
+function kindsDeclared({ hypotheses }: Experiment): ReadonlyMap<string, readonly Measure[]> {
+  const declared = new Map<string, readonly Measure[]>();
+  for (const { kind, measure } of hypotheses) {
+    const known = measureCalled(measure);
+    if (kind !== undefined)
+      declared.set(kind, [...(declared.get(kind) ?? []), ...(known === undefined ? [] : [known])]);
+  }
+  return new Map([...declared].map(([kind, measures]) => [kind, [...new Set(measures)]]));
+}
 
 /** Every arm against the first; where they are few, against the one before it too; and whatever a hypothesis compares. */
 function comparisonsOf({ arms, hypotheses }: Experiment): readonly Comparison[] {
@@ -126,7 +149,7 @@ function comparisonsOf({ arms, hypotheses }: Experiment): readonly Comparison[] 
   const wanted = [
     ...order.slice(1).map((arm) => ({ arm, against: order[0]! })),
     ...neighbours,
-    ...hypotheses.map(({ arm, against }) => ({ arm, against })),
+    ...hypotheses.flatMap(({ arm, against }) => (against === undefined ? [] : [{ arm, against }])),
   ].filter(({ arm, against }) => arm !== against && order.includes(arm) && order.includes(against));
   return [...new Map(wanted.map((each) => [key(each.arm, each.against), each])).values()];
 }
@@ -214,8 +237,10 @@ ${shown}
     if ("show" in part) return this.#shown(part.show);
     const { experiment, judged } = this.#findings;
     const name = "chart" in part ? part.chart : part.table;
-    if (part.needs === "published" && judged.length === 0) return null;
-    if (part.needs === "calls" && !experiment.hasCalls) {
+    const needs = [part.needs ?? []].flat();
+    if (needs.includes("published") && judged.length === 0) return null;
+    if (needs.includes("requests") && !experiment.hasRequests) return null;
+    if (needs.includes("calls") && !experiment.hasCalls) {
       return html`<figure class="absent"><h3>${part.question}</h3><p>Needs <code>--detail calls</code>: this run kept trials only.</p></figure>`;
     }
     return this.#figure(name, name, part, "chart" in part, {});

@@ -2,7 +2,7 @@
 import type { Comparison, Estimated, Estimates } from "./estimates.ts";
 import type { Experiment } from "./experiment.ts";
 import type { JudgedFigure, JudgedHypothesis } from "./judged.ts";
-import { isMedian, MEASURES } from "./measures.ts";
+import { isOverCalls, MEASURES } from "./measures.ts";
 
 interface SummaryFigure {
   readonly value: number;
@@ -23,8 +23,14 @@ interface SummaryDifference extends SummaryFigure {
 interface SummaryHypothesis {
   readonly measure: string;
   readonly arm: string;
-  readonly against: string;
-  readonly expect: "lower" | "higher";
+  /** Null where it expects a zero, which is held against nothing. */
+  readonly against: string | null;
+  readonly expect: "lower" | "higher" | "not_lower" | "not_higher" | "zero";
+  /** What else it declares; absent where it declares nothing of the kind. */
+  readonly by?: number;
+  readonly margin?: number;
+  readonly margin_absolute?: number;
+  readonly kind?: string;
   /** NOT SHOWN throughout where the panel's verdict is withheld. */
   readonly verdict: "PASS" | "FAIL" | "NOT SHOWN";
   /** Null where there is no difference to speak of: the sentence says why. */
@@ -33,9 +39,12 @@ interface SummaryHypothesis {
     readonly low: number | null;
     readonly high: number | null;
     readonly confidence: number;
+    /** As a share of the other arm's value; there where that is what decides. */
+    readonly relative?: SummaryFigure;
   } | null;
   /** Of the permutation, where one decides. */
   readonly p?: number;
+  /** Of what is independent; of trials or calls where a zero is expected. */
   readonly n: number;
   readonly sentence: string;
 }
@@ -122,20 +131,7 @@ export function summaryOf(
           ),
         ]),
     ),
-    hypotheses: hypotheses.map(({ measure, arm, against, expect, verdict, difference, sentence: said }) => ({
-      measure,
-      arm,
-      against,
-      expect,
-      verdict,
-      effect:
-        difference === null
-          ? null
-          : { value: difference.value, low: difference.low, high: difference.high, confidence },
-      ...(difference?.permutation ? { p: difference.permutation.p } : {}),
-      n: difference?.n ?? 0,
-      sentence: said,
-    })),
+    hypotheses: hypotheses.map((judged) => hypothesisOf(judged, confidence)),
     published: published.map(({ row: figure, published: value, mean, low, high, reproduced }) => ({
       arm: figure.arm,
       against: figure.against,
@@ -147,7 +143,41 @@ export function summaryOf(
       verdict: reproduced ? "reproduced" : "not reproduced",
       source: figure.source,
     })),
-    needs_detail: hasCalls ? [] : named.filter(isMedian).map(({ measure }) => measure),
+    needs_detail: hasCalls ? [] : named.filter(isOverCalls).map(({ measure }) => measure),
+  };
+}
+
+function hypothesisOf(
+  { hypothesis, verdict, difference, decided, zero, sentence }: JudgedHypothesis,
+  confidence: number,
+): SummaryHypothesis {
+  const { measure, arm, against = null, expect, by, margin, margin_absolute, kind } = hypothesis;
+  const change = decided?.by === "relative" ? difference?.relative : null;
+  return {
+    measure,
+    arm,
+    against,
+    expect,
+    ...(by === undefined ? {} : { by }),
+    ...(margin === undefined ? {} : { margin }),
+    ...(margin_absolute === undefined ? {} : { margin_absolute }),
+    ...(kind === undefined ? {} : { kind }),
+    verdict,
+    effect:
+      difference === null
+        ? null
+        : {
+            value: difference.value,
+            low: difference.low,
+            high: difference.high,
+            confidence,
+            ...(change ? { relative: figureOf(change) } : {}),
+          },
+    ...(difference?.permutation && (decided === null || decided.by === "permutation")
+      ? { p: difference.permutation.p }
+      : {}),
+    n: difference?.n ?? zero?.all ?? 0,
+    sentence,
   };
 }
 

@@ -1,5 +1,5 @@
 /**
- * How every chart looks, and the one colour and one order that arms, kinds and parts of time have throughout.
+ * How every chart looks, and the one colour and one order that arms, kinds, parts of time and classes of tokens have throughout.
  *
  * A chart is drawn once and read on white and on black: its colours are those of the light page, and the style sheet gives each
  * of them its dark counterpart by the very value that the SVG carries. So the list below is the only one, and a colour that
@@ -36,14 +36,26 @@ const SERIES: readonly Tone[] = [
 /** Where an arm's time can go, in the order of a call; no colour of an arm's. */
 const PARTS: Readonly<Record<string, Tone>> = {
   "model at work": { light: "#d5d9de", dark: "#464d56" },
+  "provider queue": { light: "#9bb3d6", dark: "#3d5c8a" },
+  "provider retries": { light: "#d98c8c", dark: "#8f4040" },
   "initial hold": { light: "#a9cbd6", dark: "#2f5d6c" },
   "auto-await": { light: "#e2b93f", dark: "#7d6110" },
   "hard timeout": { light: "#a8a03a", dark: "#77711f" },
   "process wait": { light: "#9c6bb3", dark: "#83559b" },
   "other tool time": { light: "#7f8b6e", dark: "#616c52" },
+  idle: { light: "#e3ddd0", dark: "#37332c" },
 };
 
-const KINDS = ["all", "quick", "long_finite", "hanging"] as const;
+/** What is paid for, in the order of a prompt; nothing of it is an arm's or a part of time. */
+const CLASSES: Readonly<Record<string, Tone>> = {
+  "cache read": { light: "#bcd8c3", dark: "#355f42" },
+  "cache write": { light: "#7ab0a8", dark: "#2f6b62" },
+  "pause tax": { light: "#e0814f", dark: "#a1481f" },
+  "uncached input": { light: "#c9b68a", dark: "#6b5a2c" },
+  output: { light: "#a79cd0", dark: "#6a5f9c" },
+};
+
+const KINDS = ["all", "quick", "long_finite", "server", "hanging"] as const;
 
 const DASHES = [
   [1, 0],
@@ -106,6 +118,7 @@ export function conventionsFor({ arms, path, declaredFactors }: Experiment): Con
     tag: { ...own, ...(path === null ? {} : { title: path }), order: tags, ...looks(tags.length) },
     kind: { order: KINDS },
     part: { order: Object.keys(PARTS), colours: Object.values(PARTS).map(({ light }) => light) },
+    class: { order: Object.keys(CLASSES), colours: Object.values(CLASSES).map(({ light }) => light) },
   };
 }
 
@@ -185,7 +198,12 @@ export function colourStyles(): string {
       ...Object.entries(TONES).map(([name, tone]) => `--${name}:${tone[mode]}`),
       ...SERIES.map((tone, index) => `--series-${index + 1}:${tone[mode]}`),
     ].join(";");
-  const tones: readonly Tone[] = [...Object.values(TONES), ...SERIES, ...Object.values(PARTS)];
+  const tones: readonly Tone[] = [
+    ...Object.values(TONES),
+    ...SERIES,
+    ...Object.values(PARTS),
+    ...Object.values(CLASSES),
+  ];
   const turned = tones
     .map(({ light, dark }) => `.drawing [fill="${light}"]{fill:${dark}}.drawing [stroke="${light}"]{stroke:${dark}}`)
     .join("");

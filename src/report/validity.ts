@@ -2,7 +2,7 @@
 import { type Html, html, trusted } from "./html.ts";
 import type { JudgedFigure, UnjudgedFigure } from "./judged.ts";
 import type { Unit } from "./numbers.ts";
-import { decimalsOf, plain, quantity, relative } from "./numbers.ts";
+import { decimalsOf, plain, quantity, relative, suffix } from "./numbers.ts";
 import { counted, type Names, scrolling, table } from "./words.ts";
 
 export function publishedBlock(
@@ -67,7 +67,7 @@ function spellings({ row, measure, mean, low, high }: JudgedFigure) {
   const unit: Unit = measure?.unit ?? "count";
   const decimals = decimalsOf({ value: mean, low, high }, unit);
   return {
-    told: (value: number) => (unit === "share" ? quantity(value, unit) : `${plain(value)}${unit === "s" ? " s" : ""}`),
+    told: (value: number) => (unit === "share" ? quantity(value, unit) : `${plain(value)}${suffix(unit)}`),
     spell: (value: number) => quantity(value, unit, decimals),
   };
 }

@@ -1,12 +1,14 @@
 /** The head of the page: the question, what the data say to it, and what they cannot say. */
 import { ARMS_ACROSS } from "./armsSection.ts";
-import { CONFIDENCE, type Difference, type Estimates } from "./estimates.ts";
+import type { Decided } from "./declared.ts";
+import { CONFIDENCE, type Difference, type Estimated, type Estimates } from "./estimates.ts";
 import { type Experiment, short } from "./experiment.ts";
 import { type Html, html, trusted } from "./html.ts";
 import { capital, type JudgedHypothesis } from "./judged.ts";
 import { measureCalled } from "./measures.ts";
 import { changeIntervalOf, changeOf, fixed, intervalOf, probability, relative, shownValue, whole } from "./numbers.ts";
 import { counted, kept, listed, type Names, scrolling, table } from "./words.ts";
+import type { Counted } from "./zeros.ts";
 
 export interface Verdict {
   readonly experiment: Experiment;
@@ -73,7 +75,10 @@ export function verdictSection({ experiment, names, hypotheses }: Verdict): Html
     hypotheses.length === 0
       ? html`<p>The panel declares no hypothesis, so nothing passes or fails. The measures below stand for themselves.</p>`
       : html`<ol class="hypotheses">${hypotheses.map((hypothesis) => card(hypothesis, names, withheld !== null))}</ol>
-<p class="note">${design.says} The t interval on cluster means decides, for outer timeouts the sign-flip permutation together with the sign of the difference. Each hypothesis is judged alone, at ${Math.round((1 - CONFIDENCE) * 100)} %.</p>`;
+<p class="note">${design.says} The t interval on cluster means decides, for outer timeouts the sign-flip permutation together with the sign of the difference. ${
+          hypotheses.some(({ decided }) => decided !== null && decided.bound !== 0) &&
+          "Where a margin or a share is declared, the whole interval has to lie on the right side of it: the solid upright line. "
+        }${hypotheses.some(({ zero }) => zero !== null) && "A zero is counted, not estimated. "}Each hypothesis is judged alone, at ${Math.round((1 - CONFIDENCE) * 100)} %.</p>`;
   const cannot = cannotShow(experiment);
   return html`<section id="verdict" aria-labelledby="verdict-title"><h2 id="verdict-title">Verdict</h2>
 ${list}
@@ -86,42 +91,62 @@ function care(title: string, sentences: readonly string[]): Html | null {
   return html`<div class="care"><h3>${title}</h3><ul>${sentences.map((sentence) => html`<li>${sentence}</li>`)}</ul></div>`;
 }
 
-function card(hypothesis: JudgedHypothesis, names: Names, withheld: boolean): Html {
-  const { difference, what, outcome, arm, against, counted: unit } = hypothesis;
+function card(judged: JudgedHypothesis, names: Names, withheld: boolean): Html {
+  const { hypothesis, difference, what, outcome, zero } = judged;
+  const { arm, against } = hypothesis;
+  const pair = difference === null ? names.chip(arm) : html`${names.chip(arm)} against ${names.chip(against!)}`;
   return html`<li class="hypothesis">
-<div>${badge(withheld ? "WITHHELD" : hypothesis.verdict)}</div>
-<div><p class="sentence">${capital(what)}, ${names.chip(arm)} against ${names.chip(against)}: ${outcome}.</p>
-${difference !== null && beside(difference)}</div>
-${difference === null ? html`<div></div>` : effect(difference, unit)}
+<div>${badge(withheld ? "WITHHELD" : judged.verdict)}</div>
+<div><p class="sentence">${capital(what)}, ${pair}: ${outcome}.</p>
+${difference !== null && beside(difference, judged.decided)}</div>
+${difference !== null ? effect(difference, judged) : zero !== null ? zeroFound(zero, judged.counted) : html`<div></div>`}
 </li>`;
 }
 
 /** What else was asked of the same difference. */
-function beside({ measure, value, permutation, bootstrap, relative: change }: Difference): Html | null {
+function beside(difference: Difference, decided: Decided | null): Html | null {
+  const { measure, value, permutation, bootstrap, relative: change } = difference;
+  const isRelative = decided?.by === "relative";
   const parts = [
-    ...(change === null || measure.unit === "share" ? [] : [`${relative(change.value)} relative`]),
-    ...(permutation === null ? [] : [`sign flip over clusters, ${permutation.method}: ${probability(permutation.p)}`]),
+    ...(isRelative
+      ? [`${changeOf(difference, measure.unit)} (95 % ${changeIntervalOf(difference, measure.unit)})`]
+      : []),
+    ...(change === null || measure.unit === "share" || isRelative ? [] : [`${relative(change.value)} relative`]),
+    ...(permutation === null || decided?.by !== "permutation"
+      ? []
+      : [`sign flip over clusters, ${permutation.method}: ${probability(permutation.p)}`]),
     ...(bootstrap === null ? [] : [`BCa bootstrap ${changeIntervalOf({ value, ...bootstrap }, measure.unit)}`]),
   ];
   return parts.length === 0 ? null : html`<p class="beside">${parts.map((part) => html`<span>${part}</span>`)}</p>`;
 }
 
-/** The effect in large figures, with its interval drawn against no difference. */
-function effect(difference: Difference, unit: string): Html {
-  const interval = changeIntervalOf(difference, difference.measure.unit);
-  return html`<div class="effect"><p class="large">${changeOf(difference, difference.measure.unit)}</p>${intervalDrawing(difference)}<p class="small">${
+/** The effect in large figures, with its interval drawn against no difference and against what was declared. */
+function effect(difference: Difference, { decided, counted: unit }: JudgedHypothesis): Html {
+  const { measure, n } = difference;
+  const isRelative = decided?.by === "relative";
+  const figure = isRelative ? difference.relative! : difference;
+  const large = isRelative ? relative(figure.value) : changeOf(difference, measure.unit);
+  const interval = isRelative
+    ? `${relative(figure.low!)} to ${relative(figure.high!)}`
+    : changeIntervalOf(difference, measure.unit);
+  return html`<div class="effect"><p class="large">${large}</p>${intervalDrawing(figure, decided?.bound ?? 0)}<p class="small">${
     interval !== null && html`<span>95 % ${interval}</span>`
-  }<span>n = ${difference.n} ${unit}</span></p></div>`;
+  }<span>n = ${n} ${unit}</span></p></div>`;
+}
+
+function zeroFound({ all, others }: Counted, unit: string): Html {
+  return html`<div class="effect"><p class="large">${whole(others)}</p><p class="small"><span>with another value than 0</span><span>n = ${whole(all)} ${unit}</span></p></div>`;
 }
 
 /** Decoration: the figures beside it say the same. */
-function intervalDrawing({ value, low, high }: Difference): Html | null {
+function intervalDrawing({ value, low, high }: Estimated, bound: number): Html | null {
   if (low === null || high === null) return null;
-  const reach = Math.max(Math.abs(low), Math.abs(high)) || 1;
+  const reach = Math.max(Math.abs(low), Math.abs(high), Math.abs(bound)) || 1;
   const x = (at: number) => fixed(100 + (at / reach) * 92, 1).replace("−", "-");
+  const limit = bound === 0 ? "" : `<line class="bound" x1="${x(bound)}" x2="${x(bound)}" y1="2" y2="20"/>`;
   return trusted(
     `<svg class="interval" viewBox="0 0 200 22" width="200" height="22" aria-hidden="true" focusable="false">` +
-      `<line class="axis" x1="4" x2="196" y1="11" y2="11"/><line class="zero" x1="100" x2="100" y1="2" y2="20"/>` +
+      `<line class="axis" x1="4" x2="196" y1="11" y2="11"/><line class="zero" x1="100" x2="100" y1="2" y2="20"/>${limit}` +
       `<line class="reach" x1="${x(low)}" x2="${x(high)}" y1="11" y2="11"/><circle cx="${x(value)}" cy="11" r="4.5"/></svg>`,
   );
 }
@@ -142,13 +167,15 @@ function badge(word: "PASS" | "FAIL" | "NOT SHOWN" | "WITHHELD"): Html {
 function cannotShow({ kinds, scenarios, worlds, row, hypotheses, arms, measured }: Experiment): readonly string[] {
   const missing = ["long_finite", "hanging"].filter((kind) => !kinds.includes(kind));
   const sentences: string[] = [];
-  if (missing.length === 2) {
+  if (kinds.every((kind) => kind === "quick")) {
     sentences.push(
       "It has only quick commands: it supports a reduction of turns and says nothing about long-tail safety.",
     );
-  } else if (missing.length === 1) {
-    const kind = missing[0] === "hanging" ? "command that hangs" : "command that is long but finite";
-    sentences.push(`No trial met a ${kind}: what such a command costs, it cannot show.`);
+  } else {
+    for (const kind of missing) {
+      const what = kind === "hanging" ? "command that hangs" : "command that is long but finite";
+      sentences.push(`No trial met a ${what}: what such a command costs, it cannot show.`);
+    }
   }
   if (!row.population && scenarios === 1) sentences.push("It has one scenario: nothing here need hold for another.");
   if (worlds.length === 1) sentences.push("It has one replicate: chance between worlds is not seen.");

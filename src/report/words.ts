@@ -89,11 +89,24 @@ function shown(column: string, value: unknown, names: Names): Html | string {
 
 const units = new Map(dictionaryOf(TABLES).map(({ column, unit }) => [column, unit]));
 
+/** Units by how a name ends. */
+const ENDINGS: Readonly<Record<string, string>> = {
+  seconds: "s",
+  usd: "USD",
+  tokens: "tokens",
+  bytes: "bytes",
+  percent: "%",
+};
+
 /** `longest_control_gap_seconds` is "longest control gap (s)"; a unit is known from the tables or from the name. */
 function titleOf(column: string): string {
-  const unit = units.get(column) ?? (column.endsWith("_seconds") || column === "seconds" ? "s" : null);
-  const bare = column.replace(/_seconds$/, "").replaceAll("_", " ");
-  return unit === null ? bare : column === "seconds" ? "time (s)" : `${bare} (${unit})`;
+  const [, bare = column, ending = ""] = /^(?:(.*)_)?([a-z]+)$/.exec(column) ?? [];
+  const unit = ENDINGS[ending];
+  if (unit === undefined) {
+    const known = units.get(column);
+    return column.replaceAll("_", " ") + (known ? ` (${known})` : "");
+  }
+  return column === "seconds" ? "time (s)" : column === ending ? column : `${bare.replaceAll("_", " ")} (${unit})`;
 }
 
 /** `a, b and c`. */
@@ -108,5 +121,5 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 
 /** A number and its unit stay on one line. */
 export function kept(sentence: string): string {
-  return sentence.replace(/(\d) (?=%|s\b|points\b)/g, "$1\u00a0");
+  return sentence.replace(/(\d) (?=%|s\b|points\b|USD\b|tokens\b)/g, "$1\u00a0");
 }

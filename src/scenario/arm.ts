@@ -4,6 +4,7 @@
  * A panel names its factors, and its arms may differ in nothing else. It is the resolved arms that are compared, for
  * two policies can differ in more than their names let on.
  */
+import type { CacheTerms } from "../agent/context.ts";
 import type { Profile } from "../agent/model.ts";
 import { type RunBudget, runBudget, type ToldBudget } from "../policy/budget.ts";
 import {
@@ -15,8 +16,10 @@ import {
   written,
 } from "../policy/settings.ts";
 import { type Duration, inSeconds } from "../policy/time.ts";
+import type { HostTerms } from "../world/host.ts";
 import type { Budget } from "./convert.ts";
 import { listed, nearest } from "./fault.ts";
+import type { ModelProvider } from "./situation.ts";
 
 /** One way of running every scenario of a panel. Arms differ in what is written here, nothing else. */
 export interface Arm {
@@ -30,6 +33,10 @@ export interface Arm {
   /** The same as on paper, complete. */
   readonly written: Required<WrittenSettings>;
   readonly budget: Budget;
+  /** Null: requests take what the model takes, and nobody counts tokens. */
+  readonly provider: ModelProvider | null;
+  /** Null: each command runs as if alone. */
+  readonly host: HostTerms | null;
   /** Its level of each factor, by the factor's name; what trials are grouped by. */
   readonly factors: Readonly<Record<string, string>>;
 }
@@ -59,14 +66,27 @@ const FACTOR_SETTINGS: Readonly<Record<string, SettingKey>> = {
   reserve: "finalization_reserve_seconds",
 };
 
+/** Factors of policy and model that have a word of their own. */
 export const factorWords = ["cap", "habit", "slice", "budget", "reserve"] as const;
 
-export const everyFactor: readonly string[] = [...factorWords, ...settingKeys];
+/** Factors of what is around policy and model: the arm's provider, and the host that its commands run on. */
+export const worldFactors = [
+  "provider",
+  "provider_speed",
+  "price",
+  "cache_lifetime",
+  "command_speed",
+  "cores",
+] as const;
+export type WorldFactor = (typeof worldFactors)[number];
 
-/** What a factor's name stands for: a settings key, `profile` or `budget`; null if it is no factor. */
-export function factorAspect(name: string): SettingKey | "profile" | "budget" | null {
+export const everyFactor: readonly string[] = [...factorWords, ...worldFactors, ...settingKeys];
+
+/** What a factor's name stands for: a settings key, `profile`, `budget`, or part of the world; null if it is no factor. */
+export function factorAspect(name: string): SettingKey | "profile" | "budget" | WorldFactor | null {
   if (name === "habit") return "profile";
   if (name === "budget") return "budget";
+  if ((worldFactors as readonly string[]).includes(name)) return name as WorldFactor;
   const key = Object.hasOwn(FACTOR_SETTINGS, name) ? FACTOR_SETTINGS[name]! : name;
   return (settingKeys as readonly string[]).includes(key) ? (key as SettingKey) : null;
 }
@@ -74,13 +94,63 @@ export function factorAspect(name: string): SettingKey | "profile" | "budget" | 
 /** Why a name is no factor. */
 export function notAFactor(name: string): string {
   const near = nearest(name, everyFactor);
-  return `is not a factor; ${near === null ? `factors are ${listed(factorWords)}, and every settings key` : `did you mean ${near}?`}`;
+  return `is not a factor; ${near === null ? `factors are ${listed([...factorWords, ...worldFactors])}, and every settings key` : `did you mean ${near}?`}`;
 }
 
 /** The short name of what arms differ in, where it has one. */
 function factorName(aspect: string): string {
   if (aspect === "profile") return "habit";
   return Object.entries(FACTOR_SETTINGS).find(([, key]) => key === aspect)?.[0] ?? aspect;
+}
+
+/** What factors change of a provider; left out: it is as its file says. */
+export interface ProviderChanges {
+  readonly speed?: number;
+  /** A factor on both prices. */
+  readonly price?: number;
+  readonly cacheLifetime?: Duration;
+}
+
+/** Why a provider cannot be changed so, as the rest of a sentence; null if it can. */
+export function impossibleChange(provider: ModelProvider | null, changes: ProviderChanges): string | null {
+  const changed = [
+    ...(changes.speed === undefined ? [] : ["provider_speed"]),
+    ...(changes.price === undefined ? [] : ["price"]),
+    ...(changes.cacheLifetime === undefined ? [] : ["cache_lifetime"]),
+  ];
+  if (changed.length === 0) return null;
+  if (provider === null) {
+    return `changes ${listed(changed)} where an arm has no provider: expected one in the panel, or in the arm itself`;
+  }
+  const { cacheLifetime } = changes;
+  if (cacheLifetime === undefined) return null;
+  const { cache } = provider.economy;
+  if (cache === null)
+    return `changes cache_lifetime where ${provider.provider} keeps no cache: expected a provider with one`;
+  if (cache.mode === "decay" && cacheLifetime >= cache.gone) {
+    return `changes cache_lifetime to ${inSeconds(cacheLifetime)}: expected less than ${inSeconds(cache.gone)}, where the cache of ${provider.provider} is gone`;
+  }
+  return null;
+}
+
+function changedProvider(provider: ModelProvider, { speed, price, cacheLifetime }: ProviderChanges): ModelProvider {
+  const { terms, economy } = provider;
+  return {
+    ...provider,
+    terms: speed === undefined ? terms : { ...terms, speed },
+    economy: {
+      price:
+        price === undefined
+          ? economy.price
+          : { input: economy.price.input * price, output: economy.price.output * price },
+      cache:
+        economy.cache === null || cacheLifetime === undefined ? economy.cache : living(economy.cache, cacheLifetime),
+    },
+  };
+}
+
+function living(cache: CacheTerms, lifetime: Duration): CacheTerms {
+  return { ...cache, lifetime, gone: cache.mode === "hard" ? lifetime : cache.gone };
 }
 
 /** What an arm is made of, before anything is resolved. */
@@ -90,16 +160,28 @@ export interface ArmParts {
   readonly policy: string;
   readonly profile: Profile;
   readonly budget: Budget;
+  /** As its file says. */
+  readonly provider: ModelProvider | null;
+  readonly changes: ProviderChanges;
+  readonly host: HostTerms | null;
   /** Later ones win; the policy's own first. */
   readonly layers: readonly WrittenSettings[];
 }
 
+/** An arm, and everything in which it can differ from another. */
+export interface Resolved {
+  readonly arm: Arm;
+  readonly aspects: Aspects;
+}
+
 /** @param factors names of the declared factors */
-export function resolved({ layers, ...parts }: ArmParts, factors: readonly string[]): Arm {
+export function resolved({ layers, changes, ...parts }: ArmParts, factors: readonly string[]): Resolved {
   const settings = settingsOf(...layers);
-  const bare = { ...parts, settings, written: written(settings) };
-  const levels = aspectsOf(bare);
-  return { ...bare, factors: Object.fromEntries(factors.map((name) => [name, levels[factorAspect(name)!]!.level])) };
+  const provider = parts.provider && changedProvider(parts.provider, changes);
+  const bare = { ...parts, provider, settings, written: written(settings) };
+  const aspects = aspectsOf(bare, parts.provider, changes);
+  const levels = Object.fromEntries(factors.map((name) => [name, aspects[factorAspect(name)!]!.level]));
+  return { arm: { ...bare, factors: levels }, aspects };
 }
 
 interface Aspect {
@@ -109,8 +191,14 @@ interface Aspect {
   readonly content: string;
 }
 
-/** Everything in which two arms can differ, by settings key, `profile` and `budget`. */
-function aspectsOf({ written, profile, budget }: Omit<Arm, "factors">): Readonly<Record<string, Aspect>> {
+/** By settings key, `profile`, `budget`, and the factors of the world. */
+type Aspects = Readonly<Record<string, Aspect>>;
+
+function aspectsOf(
+  { written, profile, budget, provider, host }: Omit<Arm, "factors">,
+  asFiled: ModelProvider | null,
+  changes: ProviderChanges,
+): Aspects {
   const aspects: Record<string, Aspect> = {};
   for (const key of settingKeys) aspects[key] = plain(String(written[key]));
   if (budget !== "untold" && budget.finalizationReserve !== null) {
@@ -118,10 +206,44 @@ function aspectsOf({ written, profile, budget }: Omit<Arm, "factors">): Readonly
   }
   aspects["profile"] = { level: profile.profile, content: JSON.stringify(profile) };
   aspects["budget"] = plain(budgetInWords(budget));
-  return aspects;
+  return { ...aspects, ...providerAspects(provider, asFiled, changes), ...hostAspects(host) };
 }
 
 const plain = (level: string): Aspect => ({ level, content: level });
+
+/** A provider as its file says is one thing, and what factors change of it are others. */
+function providerAspects(
+  provider: ModelProvider | null,
+  asFiled: ModelProvider | null,
+  { price = 1 }: ProviderChanges,
+): Readonly<Record<Exclude<WorldFactor, "command_speed" | "cores">, Aspect>> {
+  if (provider === null || asFiled === null) {
+    return { provider: plain("none"), provider_speed: NONE, price: NONE, cache_lifetime: NONE };
+  }
+  const { terms, economy, scope } = asFiled;
+  return {
+    provider: { level: asFiled.provider, content: JSON.stringify([terms, economy, scope]) },
+    provider_speed: changed(String(provider.terms.speed), String(terms.speed)),
+    price: changed(String(price), "1"),
+    cache_lifetime: changed(lifetimeInWords(provider), lifetimeInWords(asFiled)),
+  };
+}
+
+/** As its file says: whatever that is, it is no difference of its own. */
+const AS_FILED = "as its file says";
+const NONE: Aspect = { level: "none", content: AS_FILED };
+
+function changed(level: string, filed: string): Aspect {
+  return { level, content: level === filed ? AS_FILED : level };
+}
+
+function lifetimeInWords({ economy: { cache } }: ModelProvider): string {
+  return cache === null ? "none" : String(inSeconds(cache.lifetime));
+}
+
+function hostAspects(host: HostTerms | null): Readonly<Record<"command_speed" | "cores", Aspect>> {
+  return { command_speed: plain(String(host?.speed ?? 1)), cores: plain(String(host?.cores ?? "none")) };
+}
 
 /** `told`, `untold`, or how many seconds are told. */
 export function budgetInWords(budget: Budget): string {
@@ -130,9 +252,8 @@ export function budgetInWords(budget: Budget): string {
 }
 
 /** What arms differ in without it being declared, each as the rest of a sentence that begins with `factors`. */
-export function undeclaredDifferences(arms: readonly Arm[], factors: readonly string[]): readonly string[] {
+export function undeclaredDifferences(all: readonly Resolved[], factors: readonly string[]): readonly string[] {
   const declared = new Set<string | null>(factors.map(factorAspect));
-  const all = arms.map((arm) => ({ arm: arm.arm, aspects: aspectsOf(arm) }));
   const [first] = all;
   if (first === undefined) return [];
   return Object.keys(first.aspects)
@@ -142,8 +263,9 @@ export function undeclaredDifferences(arms: readonly Arm[], factors: readonly st
       const levels = [...new Set(all.map(({ aspects }) => aspects[aspect]!.level))];
       const told = levels.map((level) => {
         const those = all.filter(({ aspects }) => aspects[aspect]!.level === level);
-        return `${level} in ${listed(those.map(({ arm }) => arm))}`;
+        return `${level} in ${listed(those.map(({ arm }) => arm.arm))}`;
       });
-      return `leaves out ${factorName(aspect)}, and arms differ in ${aspect}: ${listed(told)}; declare it, or make them equal`;
+      const what = levels.length === 1 ? `${levels[0]} is not the same in all of them` : listed(told);
+      return `leaves out ${factorName(aspect)}, and arms differ in ${aspect}: ${what}; declare it, or make them equal`;
     });
 }

@@ -3,41 +3,19 @@
  *
  * What a single value must be has been checked by its schema; here stands what must hold between values.
  */
-import { dirname, resolve } from "node:path";
 import type { Test } from "../agent/effects.ts";
-import type { Profile, StopRule, WaitRule } from "../agent/model.ts";
-import type { Grading } from "../agent/plan.ts";
+import { type Grading, type Limits, type OutsideEvent, UNLIMITED } from "../agent/plan.ts";
 import { settingsFaults, settingsOf, type WrittenSettings, written } from "../policy/settings.ts";
-import { type Duration, seconds } from "../policy/time.ts";
+import { after, beginning, type Duration, seconds } from "../policy/time.ts";
 import type { Exit, Output, OutputLine } from "../world/script.ts";
-import { type Distribution, lognormalOfMean, lognormalOfMedian } from "./distribution.ts";
-import { listed, shown, suggestion } from "./fault.ts";
-import { spoken } from "./names.ts";
-import type { Place, Reading } from "./reading.ts";
-import type {
-  BudgetFile,
-  DistributionFile,
-  OutputFile,
-  PhaseFile,
-  PopulationFile,
-  ProfileChanges,
-  ProfileFile,
-  ScenarioFile,
-  SettingsFile,
-} from "./schema.ts";
-import type { ModelChanges, Population, Scenario, UndrawnCommand, UndrawnPhase, UndrawnStep } from "./situation.ts";
-
-/** The place of a part of what stands at another. */
-export function part({ source, path }: Place, ...further: readonly (string | number)[]): Place {
-  return { source, path: [...path, ...further] };
-}
-
-/** Whose files are being read: what samples lie beside, and where faults go. */
-export interface Context {
-  readonly reading: Reading;
-  /** The file itself, for what lies beside it. */
-  readonly file: string;
-}
+import { type Context, distributionOf } from "./distributions.ts";
+import { listed } from "./fault.ts";
+import { changesOf } from "./habits.ts";
+import { type Place, part, type Reading } from "./reading.ts";
+import type { BudgetFile, GradingFile, LimitsFile, PopulationFile, ScenarioFile, SettingsFile } from "./schema.ts";
+import type { ModelChanges, Population, Scenario, UndrawnCommand, UndrawnPhase } from "./situation.ts";
+import { planOf } from "./steps.ts";
+import type { OutputFile, PhaseFile } from "./workSchema.ts";
 
 export function scenarioOf(context: Context, place: Place, file: ScenarioFile): Scenario {
   const { reading } = context;
@@ -47,7 +25,7 @@ export function scenarioOf(context: Context, place: Place, file: ScenarioFile): 
     const at = part(place, "commands", name);
     if (!/^[A-Za-z0-9_][\w.-]*$/.test(name))
       reading.fault(at, "is not a name: expected letters, digits, and . _ - between them");
-    commands[name] = commandOf(context, at, command, file.grading, tests);
+    commands[name] = commandOf(context, at, command, file.grading.tests, tests);
   }
   if (tests.size > file.grading.tests) {
     reading.fault(
@@ -55,15 +33,14 @@ export function scenarioOf(context: Context, place: Place, file: ScenarioFile): 
       `is ${file.grading.tests}: expected ${tests.size} or more, as so many are named (${listed([...tests].map(String))})`,
     );
   }
-  const plan = planOf(context, place, file);
-  const used = new Set(plan.flatMap((step) => (step.step === "run" ? [step.command] : [])));
+  const { plan, runs } = planOf(context, place, file);
   for (const name of Object.keys(commands)) {
-    if (!used.has(name)) reading.warn(part(place, "commands", name), "is never run: no step of the plan names it");
+    if (!runs.has(name)) reading.warn(part(place, "commands", name), "is never run: no step of the plan names it");
   }
   const model: ModelChanges = Object.fromEntries(
     Object.entries(file.model ?? {}).map(([name, changes]) => [
       name,
-      changesOf(reading, part(place, "model", name), changes),
+      changesOf(context, part(place, "model", name), changes),
     ]),
   );
   return {
@@ -74,125 +51,151 @@ export function scenarioOf(context: Context, place: Place, file: ScenarioFile): 
     commands,
     plan,
     model,
-    grading: file.grading,
+    grading: gradingOf(reading, part(place, "grading"), file.grading, Object.values(commands)),
+    limits: limitsOf(file.limits),
+    outside: outsideOf(reading, place, file),
   };
 }
 
-function planOf(context: Context, place: Place, { plan, commands }: ScenarioFile): readonly UndrawnStep[] {
-  const { reading } = context;
-  const ids = new Set<string>(
-    plan.flatMap(({ run }) => (typeof run === "object" && run.id !== undefined ? [run.id] : [])),
-  );
-  const earlier = new Set<string>();
-  const named = new Set<string>();
-  let thoughts = 0;
-  return plan.map((step, index): UndrawnStep => {
-    const at = part(place, "plan", index);
-    if (step.think !== undefined) {
-      thoughts += 1;
-      return {
-        step: "think",
-        id: `think-${thoughts}`,
-        seconds: distributionOf(context, part(at, "think", "seconds"), step.think.seconds),
-      };
-    }
-    if (step.run !== undefined) {
-      const run = typeof step.run === "string" ? { command: step.run } : step.run;
-      if (!Object.hasOwn(commands, run.command)) {
-        const names = Object.keys(commands);
-        const where = typeof step.run === "string" ? part(at, "run") : part(at, "run", "command");
-        reading.fault(
-          where,
-          `is ${shown(run.command)}: expected one of the scenario's commands${suggestion(run.command, names)}`,
-        );
-      }
-      const id = run.id ?? free(run.command, ids);
-      if (run.id !== undefined && named.has(run.id))
-        reading.fault(part(at, "run", "id"), `is ${shown(run.id)}: expected an id that no other step has`);
-      if (run.id !== undefined) named.add(run.id);
-      ids.add(id);
-      earlier.add(id);
-      return {
-        step: "run",
-        id,
-        command: run.command,
-        background: run.background ?? false,
-        timeout: run.timeout_seconds === undefined ? null : seconds(run.timeout_seconds),
-      };
-    }
-    if (step.status !== undefined) {
-      if (!earlier.has(step.status)) {
-        reading.fault(
-          part(at, "status"),
-          `is ${shown(step.status)}: expected the id of an earlier run${suggestion(step.status, [...earlier])}`,
-        );
-      }
-      return { step: "status", of: step.status };
-    }
-    if (step.commit !== undefined) return { step: "commit" };
-    if (index < plan.length - 1)
-      reading.fault(part(at, "submit"), "comes before other steps: expected it last, and once");
-    return { step: "submit" };
+/** @param commands one of which has to serve where the grader asks */
+function gradingOf(
+  reading: Reading,
+  place: Place,
+  { service_must_answer_at_grading: service, ...grading }: GradingFile,
+  commands: readonly UndrawnCommand[],
+): Grading {
+  const ports = commands.flatMap(({ port }) => port ?? []);
+  if (service !== undefined && !ports.includes(service)) {
+    const known = [...new Set(ports)].map(String);
+    reading.fault(
+      part(place, "service_must_answer_at_grading"),
+      `is ${service}: expected the port of a command${known.length === 0 ? ", and none has one" : `; there ${known.length === 1 ? "is" : "are"} ${listed(known)}`}`,
+    );
+  }
+  return { ...grading, service: service ?? null };
+}
+
+function limitsOf(file: LimitsFile): Limits {
+  if (file === undefined) return UNLIMITED;
+  const { steps, tokens, cost_usd: cost } = file;
+  return {
+    steps: steps ?? null,
+    tokens: tokens ?? null,
+    cost: cost === undefined ? null : Math.round(cost * 1_000_000),
+  };
+}
+
+function outsideOf(reading: Reading, place: Place, file: ScenarioFile): readonly OutsideEvent[] {
+  const limit = file.outer_limit_seconds;
+  return (file.outside ?? []).map(({ at_seconds: at, event }, index, all): OutsideEvent => {
+    const here = part(place, "outside", index, "at_seconds");
+    const before = all[index - 1]?.at_seconds;
+    if (before !== undefined && at < before)
+      reading.fault(here, `is ${at}: expected ${before} or more, as events come in order`);
+    if (at >= limit)
+      reading.fault(here, `is ${at}: expected less than ${limit}, as the outer limit ends the trial then`);
+    return { at: after(beginning, seconds(at)), what: event };
   });
 }
 
-/** An id for a step that was given none: its command's name, numbered from the second on. */
-function free(name: string, taken: ReadonlySet<string>): string {
-  if (!taken.has(name)) return name;
-  for (let at = 2; ; at++) if (!taken.has(`${name}-${at}`)) return `${name}-${at}`;
-}
+type CommandFile = Omit<ScenarioFile["commands"][string], "line"> & { readonly line?: string | undefined };
 
-interface CommandFile {
-  readonly line?: string | undefined;
-  readonly phases: readonly PhaseFile[];
-  readonly on_term?: { readonly after_seconds: number | "never" } | undefined;
-}
-
-/** @param tests gathers the tests that are named anywhere */
+/**
+ * @param graded how many tests there are
+ * @param tests gathers the tests that are named anywhere
+ */
 function commandOf(
   context: Context,
   place: Place,
   file: CommandFile,
-  grading: Grading,
+  graded: number,
   tests: Set<Test>,
 ): UndrawnCommand {
   const { reading } = context;
   const phases: UndrawnPhase[] = [];
   let [exit, passes, spoils]: [Exit | null, readonly Test[], readonly Test[]] = [null, [], []];
-  let endless = false;
+  let over: string | null = null;
   for (const [index, phase] of file.phases.entries()) {
     const at = part(place, "phases", index);
-    if (endless) reading.fault(at, "is never reached: the phase before it hangs");
+    if (over !== null) reading.fault(at, `is never reached: the phase before it ${over}`);
     else if (phase.exit !== undefined && index < file.phases.length - 1)
       reading.fault(at, "is an exit before the end: expected it last");
-    if (phase.run !== undefined) {
-      const length = distributionOf(context, part(at, "run", "seconds"), phase.run.seconds);
-      const fixed = length.distribution === "fixed" ? seconds(length.value) : null;
-      phases.push({
-        phase: "run",
-        seconds: length,
-        output: outputOf(reading, part(at, "run", "output"), phase.run.output, fixed),
-      });
-    } else if (phase.hang !== undefined) {
-      phases.push({ phase: "hang", output: outputOf(reading, part(at, "hang", "output"), phase.hang.output, null) });
-      endless = true;
-    } else if (phase.exit !== undefined) {
+    over ??= endOf(phase);
+    if (phase.exit === undefined) phases.push(phaseOf(context, at, phase));
+    else {
       exit = { code: phase.exit.code ?? null, signal: phase.exit.signal ?? null };
       [passes, spoils] = [phase.exit.passes ?? [], phase.exit.spoils ?? []];
       for (const key of ["passes", "spoils"] as const) {
         for (const [order, test] of (phase.exit[key] ?? []).entries()) {
-          if (typeof test === "number" && test > grading.tests) {
+          if (typeof test === "number" && test > graded) {
             reading.fault(
               part(at, "exit", key, order),
-              `is ${test}: expected a test from 1 to ${grading.tests}, as grading.tests says`,
+              `is ${test}: expected a test from 1 to ${graded}, as grading.tests says`,
             );
           } else tests.add(test);
         }
       }
     }
   }
-  const onTerm = file.on_term?.after_seconds ?? 0;
-  return { line: file.line ?? "", phases, exit, passes, spoils, onTerm: onTerm === "never" ? null : seconds(onTerm) };
+  const { port, on_term } = file;
+  if (port !== undefined && !file.phases.some(({ server }) => server !== undefined))
+    reading.fault(part(place, "port"), `is ${port}, and nothing answers there: expected a server among the phases`);
+  const onTerm = on_term?.after_seconds ?? 0;
+  return {
+    line: file.line ?? "",
+    phases,
+    exit,
+    passes,
+    spoils,
+    onTerm: onTerm === "never" ? null : seconds(onTerm),
+    port: port ?? null,
+    lock: file.lock ?? null,
+    signalLoss: file.signal_loss ?? 0,
+    usual: file.usual_seconds === undefined ? null : seconds(file.usual_seconds),
+  };
+}
+
+/** Why nothing comes after a phase; null if something can. */
+function endOf({ hang, server, prompt }: PhaseFile): string | null {
+  if (hang !== undefined) return "hangs";
+  if (server !== undefined) return "serves for ever";
+  if (prompt === undefined) return null;
+  return prompt.on_eof === "hang" ? "waits for an answer for ever" : "exits, as nobody answers";
+}
+
+function phaseOf(context: Context, at: Place, { run, hang, server, prompt, child }: PhaseFile): UndrawnPhase {
+  const { reading } = context;
+  if (run !== undefined) {
+    const length = distributionOf(context, part(at, "run", "seconds"), run.seconds);
+    const fixed = length.distribution === "fixed" ? seconds(length.value) : null;
+    const output = outputOf(reading, part(at, "run", "output"), run.output, fixed);
+    return { phase: "run", seconds: length, output, cpu: run.cpu ?? 0 };
+  }
+  if (hang !== undefined) {
+    const output = outputOf(reading, part(at, "hang", "output"), hang.output, null);
+    return { phase: "hang", output, cpu: hang.cpu ?? 0 };
+  }
+  if (server !== undefined) {
+    return {
+      phase: "server",
+      readyAfter: distributionOf(context, part(at, "server", "ready_seconds"), server.ready_seconds),
+      output: outputOf(reading, part(at, "server", "output"), server.output, null),
+    };
+  }
+  if (prompt !== undefined) {
+    return {
+      phase: "prompt",
+      question: encoder.encode(prompt.text),
+      onEndOfInput: prompt.on_eof === "hang" ? "hang" : { code: prompt.on_eof.exit, signal: null },
+    };
+  }
+  const { seconds: lasts, group, holds_output } = child!;
+  return {
+    phase: "child",
+    seconds: lasts === "never" ? null : distributionOf(context, part(at, "child", "seconds"), lasts),
+    group,
+    holdsOutput: holds_output,
+  };
 }
 
 const encoder = new TextEncoder();
@@ -227,6 +230,11 @@ function printed(text: string | undefined, bytes: number | undefined): Uint8Arra
 
 export function populationOf(context: Context, place: Place, file: PopulationFile): Population {
   const tests = new Set<Test>();
+  const mix = file.command.mix.map(({ p, ...command }, index) => ({
+    p,
+    command: commandOf(context, part(place, "command", "mix", index), command, file.grading.tests, tests),
+  }));
+  const commands = mix.map(({ command }) => command);
   return {
     population: file.population,
     question: file.question ?? null,
@@ -236,93 +244,10 @@ export function populationOf(context: Context, place: Place, file: PopulationFil
     commandsPerTask: distributionOf(context, part(place, "commands_per_task"), file.commands_per_task),
     thinkingSeconds: distributionOf(context, part(place, "thinking_seconds"), file.thinking_seconds),
     backgroundJobProbability: file.background_job_probability ?? 0,
-    mix: file.command.mix.map(({ p, ...command }, index) => ({
-      p,
-      command: commandOf(context, part(place, "command", "mix", index), command, file.grading, tests),
-    })),
-    grading: file.grading,
+    mix,
+    grading: gradingOf(context.reading, part(place, "grading"), file.grading, commands),
+    limits: limitsOf(file.limits),
   };
-}
-
-function distributionOf(context: Context, place: Place, file: number | DistributionFile): Distribution {
-  if (typeof file === "number") return { distribution: "fixed", value: file };
-  if (file.lognormal !== undefined) {
-    const { mu, sigma, mean, median, p99 } = file.lognormal;
-    if (median !== undefined) return lognormalOfMedian(median, p99!);
-    return mean !== undefined ? lognormalOfMean(mean, sigma!) : { distribution: "lognormal", mu: mu!, sigma: sigma! };
-  }
-  if (file.uniform !== undefined) return { distribution: "uniform", from: file.uniform[0], to: file.uniform[1] };
-  if (file.exponential !== undefined) return { distribution: "exponential", ...file.exponential };
-  if (file.poisson_gamma !== undefined) return { distribution: "poisson_gamma", ...file.poisson_gamma };
-  if (file.choice !== undefined) return { distribution: "choice", choices: file.choice };
-  if (file.histogram !== undefined) return { distribution: "histogram", bins: file.histogram };
-  return { distribution: "samples", samples: samplesOf(context, part(place, "samples"), file.samples!) };
-}
-
-function samplesOf({ reading, file }: Context, place: Place, name: string): readonly number[] {
-  const path = resolve(dirname(file), name);
-  const text = reading.text(path, place);
-  if (text === null) return [0];
-  const samples: number[] = [];
-  for (const [at, line] of text.split(/\r?\n/).entries()) {
-    const first = (line.split(/[,;\t]/)[0] ?? "").trim();
-    const number = first === "" ? Number.NaN : Number(first);
-    if (Number.isFinite(number) && number >= 0) samples.push(number);
-    // The first line may name the column; an empty line says nothing.
-    else if (line.trim() !== "" && at > 0)
-      reading.faults.add(
-        spoken(path),
-        { line: at + 1, column: 1 },
-        `${shown(first)} is no sample: expected a number, zero or more`,
-      );
-  }
-  if (samples.length === 0) reading.fault(place, `is ${shown(name)}: expected a file with a number on each line`);
-  return samples.length === 0 ? [0] : samples.sort((a, b) => a - b);
-}
-
-export function profileOf(reading: Reading, place: Place, file: ProfileFile): Profile {
-  return {
-    profile: file.profile,
-    says: file.says ?? "",
-    step: seconds(file.step_seconds),
-    cadence: file.cadence_seconds === undefined ? null : seconds(file.cadence_seconds),
-    waits: waitsOf(reading, part(place, "waits"), file.waits),
-    stopsAProcess: stopRulesOf(file.stops_a_process),
-    inTheReserve: file.in_the_reserve,
-  };
-}
-
-function changesOf(reading: Reading, place: Place, file: ProfileChanges): ModelChanges[string] {
-  return {
-    ...(file.step_seconds === undefined ? {} : { step: seconds(file.step_seconds) }),
-    ...(file.cadence_seconds === undefined ? {} : { cadence: seconds(file.cadence_seconds) }),
-    ...(file.waits === undefined ? {} : { waits: waitsOf(reading, part(place, "waits"), file.waits) }),
-    ...(file.stops_a_process === undefined ? {} : { stopsAProcess: stopRulesOf(file.stops_a_process) }),
-    ...(file.in_the_reserve === undefined ? {} : { inTheReserve: file.in_the_reserve }),
-  };
-}
-
-function waitsOf(reading: Reading, place: Place, file: ProfileFile["waits"]): readonly WaitRule[] {
-  return file.map(({ from, seconds: asked }, index): WaitRule => {
-    const before = file[index - 1]?.from;
-    if (before === undefined && from !== 1)
-      reading.fault(part(place, index, "from"), `is ${from}: expected 1, as the first wait needs a rule`);
-    if (before !== undefined && from <= before) {
-      reading.fault(part(place, index, "from"), `is ${from}: expected more than ${before}, as rules come in order`);
-    }
-    const length =
-      typeof asked === "number" ? seconds(asked) : asked.choice.map(({ value, p }) => ({ length: seconds(value), p }));
-    return { from, length };
-  });
-}
-
-function stopRulesOf(file: ProfileFile["stops_a_process"]): readonly StopRule[] {
-  if (file === "never") return [];
-  return file.any_of.map(({ quiet_waits, running_seconds, failure_seen }) => ({
-    quietWaits: quiet_waits ?? null,
-    running: running_seconds === undefined ? null : seconds(running_seconds),
-    failureSeen: failure_seen ?? null,
-  }));
 }
 
 /** Settings of one file or one `set`, with what is impossible together within it. `below`: what it is laid upon. */

@@ -98,9 +98,9 @@ export function shown(value: unknown): string {
 /** The name that was probably meant: the same but for its unit, a longer one, or a few letters away; null if none is near. */
 export function nearest(word: string, names: Iterable<string>): string | null {
   let best: string | null = null;
-  let least = Math.max(1, Math.floor(word.length / 3)) + 1;
+  let least = Math.max(1, Math.floor(stem(word).length / 3)) + 1;
   for (const name of names) {
-    const apart = stem(name) === stem(word) ? 0 : contains(name, word) ? 1 : distance(stem(word), stem(name));
+    const apart = stem(name) === stem(word) ? 0 : contains(name, word) ? 1 : lettersAway(word, name);
     if (apart < least) [best, least] = [name, apart];
   }
   return best;
@@ -125,6 +125,11 @@ function contains(name: string, word: string): boolean {
 
 function stem(key: string): string {
   return key.toLowerCase().replace(/[_-]?(seconds?|secs?|minutes?|mins?|hours?|milliseconds?|ms|s|m|h)$/, "");
+}
+
+/** With the unit or without: what looks like one can be part of a name. */
+function lettersAway(word: string, name: string): number {
+  return Math.min(distance(stem(word), stem(name)), distance(word, name));
 }
 
 /** Levenshtein's distance, and a swap of neighbours counts once. */

@@ -7,16 +7,11 @@
 import { dirname, resolve } from "node:path";
 import { parse } from "yaml";
 import type { Profile } from "../agent/model.ts";
-import {
-  type SettingKey,
-  settingFault,
-  settingKeys,
-  settingsFaults,
-  settingsOf,
-  type WrittenSettings,
-  written,
-} from "../policy/settings.ts";
+import type { Limits } from "../agent/plan.ts";
+import { settingFault, settingsFaults, settingsOf, type WrittenSettings, written } from "../policy/settings.ts";
 import { inSeconds, seconds } from "../policy/time.ts";
+import type { HostTerms } from "../world/host.ts";
+import { adviceOn } from "./advice.ts";
 import {
   type Arm,
   type ArmParts,
@@ -25,27 +20,35 @@ import {
   factorAspect,
   factorWords,
   greedyBudget,
+  impossibleChange,
   notAFactor,
+  type ProviderChanges,
+  type Resolved,
   resolved,
   undeclaredDifferences,
 } from "./arm.ts";
-import { type Budget, budgetOf, type Context, layerOf, part, populationOf, profileOf, scenarioOf } from "./convert.ts";
-import { nearest, shown, suggestion } from "./fault.ts";
+import { type Budget, budgetOf, layerOf, populationOf, scenarioOf } from "./convert.ts";
+import type { Context } from "./distributions.ts";
+import { listed, nearest, shown, suggestion } from "./fault.ts";
+import { oracleSchema, profileSchema } from "./habitSchema.ts";
+import { oracleOf, profileOf } from "./habits.ts";
 import { type From, filesIn, foldersFor, isPath, looked, nameOf, packageRoot, spoken, stable } from "./names.ts";
 import type { Panel, PanelOptions, Policy } from "./panel.ts";
-import { aKind, type FileKind, kindOf, type Place, Reading } from "./reading.ts";
+import { hostOf, providerOf } from "./provider.ts";
+import { type HostFile, type ProviderFile, worldLevels } from "./providerSchema.ts";
+import { aKind, type FileKind, kindOf, type Place, part, Reading } from "./reading.ts";
 import {
   type ArmFile,
   type ArmsFile,
   type BudgetFile,
   configurationSchema,
-  instead,
   type PanelFile,
   type SettingsFile,
   schemas,
 } from "./schema.ts";
-import type { Population, Scenario } from "./situation.ts";
+import type { ModelProvider, Population, Scenario } from "./situation.ts";
 import { STAND_INS } from "./standIns.ts";
+import { instead } from "./vocabulary.ts";
 import type { Source } from "./yaml.ts";
 
 export { type Arm, toldBudget } from "./arm.ts";
@@ -69,6 +72,10 @@ export function loadPolicy(reference: string): Policy {
 
 export function loadProfile(reference: string): Profile {
   return once(reference, (loader) => loader.profile(reference, "command line", null));
+}
+
+export function loadProvider(reference: string): ModelProvider {
+  return once(reference, (loader) => loader.provider(reference, "command line", null));
 }
 
 /** An arm by name, from the files of arms here and those that ship. */
@@ -110,8 +117,16 @@ interface Found<Data> {
   readonly data: Data;
 }
 
+/** What every arm of a panel has around it that names nothing of its own; a provider at fault is undefined. */
+interface Around {
+  readonly provider: ModelProvider | null | undefined;
+  readonly host: HostTerms | null;
+}
+
+const NOTHING_AROUND: Around = { provider: null, host: null };
+
 /** An arm on its way, with the places that faults are told at. */
-interface Draft {
+interface Draft extends Around {
   readonly place: Place;
   readonly context: Context;
   readonly arm: string;
@@ -119,6 +134,8 @@ interface Draft {
   readonly policy: Policy | null;
   readonly profile: Profile | null;
   readonly budget: Budget;
+  /** What factors change of its provider. */
+  readonly changes: ProviderChanges;
   readonly layers: readonly WrittenSettings[];
   /** How many of the layers have been checked together where they stand. */
   readonly checked: number;
@@ -133,13 +150,19 @@ class Loader {
     if (found === null) return null;
     const { context, place, data } = found;
     const from = { folder: dirname(context.file) };
-    const source = this.#tasks(found, from);
-    const exhibits = (data.exhibits ?? []).map((name, at) => this.scenario(name, from, part(place, "exhibits", at)));
+    const { source, limited } = this.#tasks(found, from);
+    const exhibits = (data.exhibits ?? []).map((name, at) => {
+      const scenario = this.scenario(name, from, part(place, "exhibits", at));
+      if (scenario !== null) limited.push({ place: part(place, "exhibits", at), name, limits: scenario.limits });
+      return scenario;
+    });
     const { drafts, factors, crossed } = this.#drafts(found);
-    const arms = this.#resolved(this.#withSets(drafts, options.sets ?? []), factors);
-    for (const says of undeclaredDifferences(arms, [...factors, ...meantFactors(data.factors)])) {
+    const all = this.#resolved(this.#withSets(drafts, options.sets ?? []), factors);
+    const arms = all.map(({ arm }) => arm);
+    for (const says of undeclaredDifferences(all, [...factors, ...meantFactors(data.factors)])) {
       this.reading.fault(part(place, "factors"), says);
     }
+    this.#checkLimits(limited, arms);
     this.#checkNames(found, drafts);
     this.reading.settle();
     for (const [at, arm] of arms.entries()) this.#warnOfGreed(arm, drafts[at]!.place, source!);
@@ -195,7 +218,13 @@ class Loader {
   }
 
   profile(reference: string, from: From, at: Place | null): Profile | null {
-    return this.#make("profile", reference, from, at, ({ place, data }) => profileOf(this.reading, place, data));
+    return this.#make("profile", reference, from, at, ({ context, place, data }) =>
+      data.oracle === true ? oracleOf(data) : profileOf(context, place, data),
+    );
+  }
+
+  provider(reference: string, from: From, at: Place | null): ModelProvider | null {
+    return this.#make("provider", reference, from, at, ({ context, place, data }) => providerOf(context, place, data));
   }
 
   policy(reference: string, from: From, at: Place | null): Policy | null {
@@ -223,8 +252,8 @@ class Loader {
 
   /** An arm by name, compared with nothing: all factors with a word of their own are told. */
   arm(name: string, from: From): Arm | null {
-    const draft = this.#namedArm(name, from, null);
-    return draft === null ? null : (this.#resolved([draft], factorWords)[0] ?? null);
+    const draft = this.#namedArm(name, from, null, NOTHING_AROUND);
+    return draft === null ? null : (this.#resolved([draft], factorWords)[0]?.arm ?? null);
   }
 
   /** All arms of one file. */
@@ -233,9 +262,9 @@ class Loader {
     return found === null
       ? []
       : this.#resolved(
-          found.data.arms.map((arm, at) => this.#draft(found, arm, ["arms", at])),
+          found.data.arms.map((arm, at) => this.#draft(found, arm, ["arms", at], NOTHING_AROUND)),
           factorWords,
-        );
+        ).map(({ arm }) => arm);
   }
 
   check(path: string): FileKind | null {
@@ -244,12 +273,16 @@ class Loader {
     if (source !== null && kind === null) {
       this.reading.fault(
         { source, path: [] },
-        "is of no known kind: expected it to begin with scenario, population, profile, policy, panel or arms",
+        "is of no known kind: expected it to begin with scenario, population, profile, provider, policy, panel or arms",
       );
     }
-    if (kind === "panel") this.panel(path, {});
-    else if (kind === "arms") this.arms(path);
-    else if (kind !== null) this[kind](path, "command line", null);
+    if (kind === "panel") {
+      const panel = this.panel(path, {});
+      for (const { path: at, says } of panel === null ? [] : adviceOn(panel))
+        this.reading.warn({ source: source!, path: at }, says);
+    }
+    if (kind === "arms") this.arms(path);
+    else if (kind !== null && kind !== "panel") this[kind](path, "command line", null);
     return kind;
   }
 
@@ -294,7 +327,7 @@ class Loader {
     const data =
       kind === "policy"
         ? this.#policyData(source, place)
-        : this.reading.checked(schemas[kind], place, source.data, STAND_INS[kind]);
+        : this.reading.checked(schemaOf(kind, source), place, source.data, STAND_INS[kind]);
     if (data === null) {
       if (kind === "panel") this.#followed(place, { folder: dirname(path) });
       return null;
@@ -314,10 +347,11 @@ class Loader {
       if (!Array.isArray(value)) return;
       for (const [at, name] of value.entries()) if (typeof name === "string") load(name, part(place, key, at));
     };
+    each("provider", (name, at) => this.provider(name, from, at));
     each("population", (name, at) => this.population(name, from, at));
     each("scenarios", (name, at) => this.scenario(name, from, at));
     each("exhibits", (name, at) => this.scenario(name, from, at));
-    each("arms", (name, at) => this.#namedArm(name, from, at));
+    each("arms", (name, at) => this.#namedArm(name, from, at, NOTHING_AROUND));
   }
 
   /** A policy file, or a fast-agent configuration: of that, `shell_execution` counts, and its file's name. */
@@ -331,7 +365,10 @@ class Loader {
 
   // Panels
 
-  #tasks({ context, place, data }: Found<PanelFile>, from: From): Panel["source"] | null {
+  #tasks(
+    { context, place, data }: Found<PanelFile>,
+    from: From,
+  ): { source: Panel["source"] | null; limited: Limited[] } {
     const { reading } = this;
     if ((data.population === undefined) === (data.scenarios === undefined)) {
       const says =
@@ -339,17 +376,25 @@ class Loader {
           ? "names neither population nor scenarios"
           : "names both population and scenarios";
       reading.fault(place, `${says}: expected one of them`);
-      return null;
+      return { source: null, limited: [] };
     }
     if (data.population !== undefined) {
       const at = part(place, "population");
+      const name = typeof data.population === "string" ? data.population : null;
       const population =
         typeof data.population === "string"
           ? this.population(data.population, from, at)
           : populationOf(context, at, data.population);
-      return population && { population };
+      if (population === null) return { source: null, limited: [] };
+      const { limits } = population;
+      return { source: { population }, limited: [{ place: name === null ? part(at, "limits") : at, name, limits }] };
     }
-    const scenarios = data.scenarios!.map((name, at) => this.scenario(name, from, part(place, "scenarios", at)));
+    const limited: Limited[] = [];
+    const scenarios = data.scenarios!.map((name, at) => {
+      const scenario = this.scenario(name, from, part(place, "scenarios", at));
+      if (scenario !== null) limited.push({ place: part(place, "scenarios", at), name, limits: scenario.limits });
+      return scenario;
+    });
     const names = new Set<string>();
     for (const [at, scenario] of scenarios.entries()) {
       if (scenario === null) continue;
@@ -360,7 +405,7 @@ class Loader {
         );
       names.add(scenario.scenario);
     }
-    return { scenarios: scenarios.filter((scenario) => scenario !== null) };
+    return { source: { scenarios: scenarios.filter((scenario) => scenario !== null) }, limited };
   }
 
   #drafts(found: Found<PanelFile>): {
@@ -387,6 +432,7 @@ class Loader {
       seen.add(aspect);
     }
     const known = names.filter((name) => factorAspect(name) !== null);
+    const around = this.#around(data, found, place, NOTHING_AROUND);
     if (base === undefined) {
       if (factors !== undefined && !Array.isArray(factors)) {
         reading.fault(
@@ -397,8 +443,8 @@ class Loader {
       const drafts = arms!.flatMap((arm, at) => {
         const draft =
           typeof arm === "string"
-            ? this.#namedArm(arm, { folder: dirname(found.context.file) }, part(place, "arms", at))
-            : this.#draft(found, arm, ["arms", at]);
+            ? this.#namedArm(arm, { folder: dirname(found.context.file) }, part(place, "arms", at), around)
+            : this.#draft(found, arm, ["arms", at], around);
         return draft ?? [];
       });
       const armNames = new Set<string>();
@@ -414,13 +460,14 @@ class Loader {
       reading.fault(part(place, "factors"), "gives no levels beside a base: expected { cap: [10, 240] } and the like");
       return { drafts: [], factors: known, crossed: true };
     }
-    return { drafts: this.#crossed(found, factors, known), factors: known, crossed: true };
+    return { drafts: this.#crossed(found, factors, known, around), factors: known, crossed: true };
   }
 
   #crossed(
     found: Found<PanelFile>,
     factors: Readonly<Record<string, readonly Level[]>>,
     names: readonly string[],
+    around: Around,
   ): readonly Draft[] {
     const { reading } = this;
     const { context, place, data } = found;
@@ -445,6 +492,8 @@ class Loader {
       policy,
       profile: base.profile === undefined ? null : this.profile(base.profile, from, part(here, "profile")),
       budget: base.budget === undefined ? "untold" : budgetOf(reading, part(here, "budget"), base.budget),
+      ...this.#around(base, found, here, around),
+      changes: {},
       ...this.#layers(policy, base.set, part(here, "set")),
     };
     let drafts: readonly Draft[] = [root];
@@ -453,7 +502,7 @@ class Loader {
       const taken = new Set<string>();
       const changes = levels.flatMap((level, at): readonly Change[] => {
         const here = part(place, "factors", name, at);
-        const change = this.#level(name, level, from, here);
+        const change = this.#level(name, level, from, here, (says) => reading.fault(here, says));
         if (change === null) return [];
         if (taken.has(change.level)) reading.fault(here, `is ${change.level} again: expected each level once`);
         taken.add(change.level);
@@ -464,56 +513,89 @@ class Loader {
         return [];
       }
       drafts = drafts.flatMap((draft) =>
-        changes.map(({ level, layer, ...change }) => ({
-          ...draft,
-          ...change,
+        changes.map(({ level, made }) => ({
+          ...made(draft),
           arm: `${draft.arm}${draft.arm === "" ? "" : "."}${name}-${level}`,
           says: `${draft.says}${draft.says === "" ? "" : ", "}${name} ${level}`,
-          layers: layer === undefined ? draft.layers : [...draft.layers, layer],
         })),
       );
     }
     return drafts;
   }
 
-  /** What one level of a factor changes in an arm. */
-  #level(name: string, level: Level, from: From, at: Place | null): Change | null {
-    const { reading } = this;
-    const fault = (says: string) =>
-      at === null ? reading.faults.add(`--set ${name}=${String(level)}`, null, says) : reading.fault(at, says);
-    const aspect = factorAspect(name)!;
-    if (aspect === "profile") {
-      if (typeof level !== "string") {
-        fault(instead(level, "the name of a profile"));
-        return null;
-      }
-      const profile = this.profile(level, from, at);
-      return profile && { level: profile.profile, profile };
-    }
-    if (aspect === "budget") {
-      if (typeof level !== "object" && level !== "told" && level !== "untold") {
-        fault(instead(level, "told, untold or { run_budget_seconds }"));
-        return null;
-      }
-      if (at === null && typeof level === "object") {
-        fault(instead(level, "told or untold"));
-        return null;
-      }
-      const budget = at === null ? wordBudget(level as "told" | "untold") : budgetOf(reading, at, level as BudgetFile);
-      return { level: budgetInWords(budget), budget };
-    }
-    const expectation = settingFault(aspect, level);
-    if (expectation !== null) {
-      fault(instead(level, expectation));
+  /**
+   * What one level of a factor changes in an arm; null, and a fault, if it can change nothing.
+   *
+   * @param at where the level stands; null on the command line
+   */
+  #level(name: string, level: Level, from: From, at: Place | null, fault: (says: string) => void): Change | null {
+    const refuse = (says: string) => {
+      fault(says);
       return null;
+    };
+    const aspect = factorAspect(name)!;
+    switch (aspect) {
+      case "profile": {
+        if (typeof level !== "string") return refuse(instead(level, "the name of a profile"));
+        const profile = this.profile(level, from, at);
+        return profile && { level: profile.profile, made: (draft) => ({ ...draft, profile }) };
+      }
+      case "budget": {
+        if (typeof level !== "object" && level !== "told" && level !== "untold")
+          return refuse(instead(level, at === null ? "told or untold" : "told, untold or { run_budget_seconds }"));
+        if (at === null && typeof level === "object") return refuse(instead(level, "told or untold"));
+        const budget =
+          at === null ? wordBudget(level as "told" | "untold") : budgetOf(this.reading, at, level as BudgetFile);
+        return { level: budgetInWords(budget), made: (draft) => ({ ...draft, budget }) };
+      }
+      case "provider": {
+        if (typeof level !== "string") return refuse(instead(level, "the name of a provider"));
+        const provider = this.provider(level, from, at);
+        return provider && { level: provider.provider, made: (draft) => ({ ...draft, provider }) };
+      }
+      case "provider_speed":
+      case "price":
+      case "cache_lifetime":
+      case "command_speed":
+      case "cores": {
+        const checked = worldLevels[aspect].safeParse(level);
+        if (!checked.success) return refuse(checked.error.issues[0]!.message);
+        return { level: String(level), made: (draft) => inAnotherWorld(draft, aspect, checked.data) };
+      }
+      default: {
+        const expectation = settingFault(aspect, level);
+        if (expectation !== null) return refuse(instead(level, expectation));
+        const layer = { [aspect]: level } as WrittenSettings;
+        return { level: String(level), made: (draft) => ({ ...draft, layers: [...draft.layers, layer] }) };
+      }
     }
-    return { level: String(level), layer: { [aspect]: level } as WrittenSettings };
+  }
+
+  /** The provider and the host that somebody names, or those that are there already. */
+  #around(
+    file: { readonly provider?: string | ProviderFile | undefined; readonly host?: HostFile | undefined },
+    { context }: Found<unknown>,
+    place: Place,
+    around: Around,
+  ): Around {
+    const { provider, host } = file;
+    const at = part(place, "provider");
+    return {
+      provider:
+        provider === undefined
+          ? around.provider
+          : typeof provider === "string"
+            ? (this.provider(provider, { folder: dirname(context.file) }, at) ?? undefined)
+            : providerOf(context, at, provider),
+      host: host === undefined ? around.host : hostOf(host),
+    };
   }
 
   // Arms
 
   /** An arm that is written out, in a panel or in a file of arms. */
-  #draft({ context, place }: Found<unknown>, file: ArmFile, path: readonly (string | number)[]): Draft {
+  #draft(found: Found<unknown>, file: ArmFile, path: readonly (string | number)[], around: Around): Draft {
+    const { context, place } = found;
     const from = { folder: dirname(context.file) };
     const at = part(place, ...path);
     const policy = this.policy(file.policy, from, part(at, "policy"));
@@ -525,6 +607,8 @@ class Loader {
       policy,
       profile: this.profile(file.profile, from, part(at, "profile")),
       budget: budgetOf(this.reading, part(at, "budget"), file.budget),
+      ...this.#around(file, found, at, around),
+      changes: {},
       ...this.#layers(policy, file.set, part(at, "set")),
     };
   }
@@ -536,12 +620,12 @@ class Loader {
   }
 
   /** An arm by name: from the nearest file of arms that has it. */
-  #namedArm(name: string, from: From, at: Place | null): Draft | null {
+  #namedArm(name: string, from: From, at: Place | null, around: Around): Draft | null {
     const names: string[] = [];
     for (const found of this.#armFiles(from)) {
       const index = found.data.arms.findIndex(({ arm }) => arm === name);
       if (index >= 0) {
-        const draft = this.#draft(found, found.data.arms[index]!, ["arms", index]);
+        const draft = this.#draft(found, found.data.arms[index]!, ["arms", index], around);
         return at === null ? draft : { ...draft, place: at };
       }
       names.push(...found.data.arms.map(({ arm }) => arm));
@@ -560,15 +644,18 @@ class Loader {
     }
   }
 
-  #resolved(drafts: readonly Draft[], factors: readonly string[]): readonly Arm[] {
+  #resolved(drafts: readonly Draft[], factors: readonly string[]): readonly Resolved[] {
     return drafts.flatMap((draft) => {
-      const { arm, says, policy, profile, budget, layers, checked, place } = draft;
-      if (policy === null || profile === null) return [];
-      const parts: ArmParts = { arm, says: says ?? policy.says, policy: policy.policy, profile, budget, layers };
+      const { arm, says, policy, profile, budget, layers, checked, place, provider, changes, host } = draft;
+      if (policy === null || profile === null || provider === undefined) return [];
+      const impossible = impossibleChange(provider, changes);
+      if (impossible !== null) this.reading.fault(place, impossible);
+      const own = { arm, says: says ?? policy.says, policy: policy.policy, profile, budget };
+      const parts: ArmParts = { ...own, provider, changes, host, layers };
       const made = resolved(parts, factors);
       // What a file says is checked where it stands; here, what came together in the arm.
       if (layers.length > checked) {
-        for (const { key, says: wrong } of settingsFaults(layers.at(-1)!, made.written)) {
+        for (const { key, says: wrong } of settingsFaults(layers.at(-1)!, made.arm.written)) {
           this.reading.fault(place, `is impossible for ${arm}: ${key} ${wrong}`);
         }
       }
@@ -604,23 +691,15 @@ class Loader {
     const factor = key === "profile" ? "habit" : key;
     const aspect = factorAspect(factor);
     if (aspect === null) {
-      const known = [...settingKeys, ...factorWords, "policy", "profile"];
+      const known = [...everyFactor, "policy", "profile"];
       return refuse(`${key} is nothing that an arm can be set to${suggestion(key, known)}`);
     }
-    if (aspect !== "profile" && aspect !== "budget") {
-      const expectation = settingFault(aspect as SettingKey, value);
-      if (expectation !== null) return refuse(`${key} ${instead(value, expectation)}`);
-    } else if (aspect === "budget" && value !== "told" && value !== "untold") {
-      return refuse(`${key} ${instead(value, "told or untold")}`);
-    }
-    const change = this.#level(factor, value, "command line", null);
+    const change = this.#level(factor, value, "command line", null, (says) => refuse(`${key} ${says}`));
     if (change === null) return drafts;
-    const { level: _, layer, ...rest } = change;
-    return drafts.map((draft) =>
-      draft.arm === name
-        ? { ...draft, ...rest, layers: layer === undefined ? draft.layers : [...draft.layers, layer] }
-        : draft,
-    );
+    const made = change.made(drafts.find(({ arm }) => arm === name)!);
+    const impossible = made.provider === undefined ? null : impossibleChange(made.provider, made.changes);
+    if (impossible !== null) return refuse(impossible);
+    return drafts.map((draft) => (draft.arm === name ? made : draft));
   }
 
   /** Whether hypotheses and published figures name arms that there are. */
@@ -648,6 +727,19 @@ class Loader {
     }
   }
 
+  /** A limit on what nobody counts would never be reached, and nobody would notice. */
+  #checkLimits(limited: readonly Limited[], arms: readonly Arm[]): void {
+    const without = arms.filter(({ provider }) => provider === null).map(({ arm }) => arm);
+    if (without.length === 0) return;
+    for (const { place, name, limits } of limited) {
+      const of = [...(limits.tokens === null ? [] : ["tokens"]), ...(limits.cost === null ? [] : ["cost_usd"])];
+      if (of.length === 0) continue;
+      const subject = name === null ? `limits ${listed(of)}` : `is ${shown(name)}, which limits ${listed(of)}`;
+      const where = without.length === arms.length ? "in the panel" : `in ${listed(without)} too`;
+      this.reading.fault(place, `${subject}, and nobody counts them without a provider: expected one ${where}`);
+    }
+  }
+
   /** A reserve of half the budget or more leaves little to be decided. */
   #warnOfGreed(arm: Arm, place: Place, source: NonNullable<Panel["source"]>): void {
     const limits =
@@ -669,11 +761,41 @@ type FileOf<Kind extends FileKind> = (typeof schemas)[Kind] extends { _zod: { ou
 
 type Level = number | string | boolean | Exclude<BudgetFile, string>;
 
+/** What a level makes of an arm. */
 interface Change {
   readonly level: string;
-  readonly profile?: Profile;
-  readonly budget?: Budget;
-  readonly layer?: WrittenSettings;
+  readonly made: (draft: Draft) => Draft;
+}
+
+/** A scenario or population of the panel, and where it is named; written out there, if it has no name. */
+interface Limited {
+  readonly place: Place;
+  readonly name: string | null;
+  readonly limits: Limits;
+}
+
+function inAnotherWorld(draft: Draft, factor: keyof typeof worldLevels, level: number | "none"): Draft {
+  const { changes, host } = draft;
+  const amount = level as number;
+  const plain: HostTerms = host ?? { speed: 1, cores: null };
+  switch (factor) {
+    case "provider_speed":
+      return { ...draft, changes: { ...changes, speed: amount } };
+    case "price":
+      return { ...draft, changes: { ...changes, price: amount } };
+    case "cache_lifetime":
+      return { ...draft, changes: { ...changes, cacheLifetime: seconds(amount) } };
+    case "command_speed":
+      return { ...draft, host: { ...plain, speed: amount } };
+    case "cores":
+      return { ...draft, host: { ...plain, cores: level === "none" ? null : level } };
+  }
+}
+
+/** What a file of this kind is checked by: of profiles there are two sorts. */
+function schemaOf<Kind extends FileKind>(kind: Kind, source: Source) {
+  if (kind !== "profile") return schemas[kind];
+  return source.valueAt(["oracle"]) === true ? oracleSchema : profileSchema;
 }
 
 const MOST_ARMS = 1_000;

@@ -6,9 +6,9 @@ import { fileURLToPath } from "node:url";
 /** The package's own folder; the same from `src` and from `dist`. */
 export const packageRoot = fileURLToPath(new URL("../../", import.meta.url)).replace(/[/\\]$/, "");
 
-const AROUND = [".", "../scenarios", "../panels", "../panels/policies", "../panels/profiles"] as const;
-const HERE = [".", "scenarios", "panels", "panels/policies", "panels/profiles"] as const;
-const SHIPPED = ["scenarios", "panels", "panels/policies", "panels/profiles"] as const;
+const SHIPPED = ["scenarios", "panels", "panels/policies", "panels/profiles", "panels/providers"] as const;
+const AROUND = [".", ...SHIPPED.map((folder) => `../${folder}`)];
+const HERE = [".", ...SHIPPED];
 
 /** Where a name is used: in a file of this folder, or on the command line. */
 export type From = { readonly folder: string } | "command line";
@@ -25,9 +25,7 @@ export function foldersFor(from: From): readonly string[] {
 /** The same in words, for a message. */
 export function looked(from: From): string {
   const near =
-    from === "command line"
-      ? "here, in scenarios, panels, panels/policies, panels/profiles"
-      : `beside the file, in ${AROUND.slice(1).join(", ")}`;
+    from === "command line" ? `here, in ${SHIPPED.join(", ")}` : `beside the file, in ${AROUND.slice(1).join(", ")}`;
   return `${near}, or among what ships`;
 }
 

@@ -4,7 +4,7 @@ import type { Duration } from "../policy/time.ts";
 import type { Arm } from "./arm.ts";
 import type { MeasureName } from "./measures.ts";
 import type { Input } from "./reading.ts";
-import type { ToldBudgetFile } from "./schema.ts";
+import type { HypothesisFile, ToldBudgetFile } from "./schema.ts";
 import type { Population, Scenario } from "./situation.ts";
 
 export interface Policy {
@@ -23,13 +23,8 @@ export interface Policy {
   readonly inputs: readonly Input[];
 }
 
-/** What a panel expects of one arm against another. */
-interface Hypothesis {
-  readonly measure: MeasureName;
-  readonly arm: string;
-  readonly against: string;
-  readonly expect: "lower" | "higher";
-}
+/** What a panel expects of one arm, against another or none. As its file says it: the report has the same words. */
+type Hypothesis = HypothesisFile;
 
 interface PublishedFigure {
   readonly arm: string;

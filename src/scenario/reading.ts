@@ -9,7 +9,8 @@ import { readFileSync, statSync } from "node:fs";
 import type { z } from "zod";
 import { dotted, Faults, FileFaults, type Path, shown, suggestion } from "./fault.ts";
 import { candidates, exists, type From, filesIn, foldersFor, isPath, looked, nameOf, spoken, stable } from "./names.ts";
-import { instead, type schemas } from "./schema.ts";
+import type { schemas } from "./schema.ts";
+import { instead } from "./vocabulary.ts";
 import { readYaml, type Source } from "./yaml.ts";
 
 export type FileKind = keyof typeof schemas;
@@ -24,6 +25,11 @@ export interface Input {
 export interface Place {
   readonly source: Source;
   readonly path: Path;
+}
+
+/** The place of a part of what stands at another. */
+export function part({ source, path }: Place, ...further: readonly (string | number)[]): Place {
+  return { source, path: [...path, ...further] };
 }
 
 const LARGEST_BYTES = 4 * 1_048_576;
@@ -225,9 +231,10 @@ const SIGNS: Readonly<Record<FileKind, readonly string[]>> = {
   panel: ["panel", "replicates"],
   scenario: ["scenario", "plan"],
   population: ["population", "commands_per_task"],
-  profile: ["profile", "waits"],
+  profile: ["profile", "waits", "oracle"],
   policy: ["policy", "shell_execution"],
   arms: ["arms"],
+  provider: ["provider", "price"],
 };
 
 /** What a file is, by its keys; null if they say nothing. */

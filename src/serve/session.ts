@@ -90,7 +90,7 @@ export class Session {
     const at = this.clock.now();
     const cutOff = this.budget !== null && at >= after(beginning, this.budget.length);
     this.#record({ event: cutOff ? "cut_off" : "session_ended", at });
-    for (const { process, end } of this.#world.unreported(at)) this.#record({ event: "left_behind", at, process, end });
+    for (const left of this.#world.unreported(at)) this.#record({ event: "left_behind", at, ...left });
     this.#endedAt = at;
     for (const run of this.#runs) run.cancel();
     return at;

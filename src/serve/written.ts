@@ -164,6 +164,8 @@ function armRow({ policy, settings, budget, client }: SessionFacts, dictionaries
   to.budget.push(budget === null ? "untold" : String(inSeconds(budget.length)));
   to.settings.push(JSON.stringify(written(settings)));
   to.habits.push("{}");
+  to.provider.push(null);
+  to.host.push(null);
   to.factors.push("{}");
   return batch;
 }

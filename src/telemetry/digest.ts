@@ -2,7 +2,7 @@
  * What a table says, in 64 bits: the sum of its rows' hashes, and how many rows there are.
  *
  * A sum, because rows come from workers in any order and a resumed run must agree with an uninterrupted one. Rows are hashed
- * as a batch holds them, whole milliseconds and all, and words by what they spell rather than by their code, so that
+ * as a batch holds them, whole milliseconds and millionths, and words by what they spell rather than by their code, so that
  * neither DuckDB nor the order of a dictionary has a say. A column counts with its name: the same value in another column
  * makes another row.
  */
@@ -76,7 +76,8 @@ function fillLanes(cells: Cells, hashes: Int32Array, first: number, rows: number
       break;
     }
     case "big":
-    case "seconds": {
+    case "seconds":
+    case "dollars": {
       const { values } = cells;
       for (let row = 0, at = 2 * first; row < rows; row += 1, at += 2) {
         low[row] = values[at]!;

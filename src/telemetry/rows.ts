@@ -4,25 +4,27 @@
  * Nothing is remembered between trials. A call that the harness cut off keeps its row: its actual time is
  * the time until the cut, its status `cut_off`.
  */
-import type { Kind } from "../agent/effects.ts";
+import type { End, Kind, Service } from "../agent/effects.ts";
 import type { TrialEvent } from "../agent/events.ts";
 import type { Grade } from "../agent/grading.ts";
 import { journalLine } from "../agent/journal.ts";
 import { type RunBudget, remaining } from "../policy/budget.ts";
 import type { AutoAwaitReason, WaitReason } from "../policy/hold.ts";
-import { between, earliest, type Instant, latest, never } from "../policy/time.ts";
+import { after, beginning, between, type Duration, earliest, type Instant, never } from "../policy/time.ts";
 import { type Batch, type Dictionaries, openBatch } from "./table.ts";
-import { events, type Outcome, processWaits, shellInvocations, trials } from "./tables.ts";
+import { events, type Outcome, processWaits, providerRequests, shellInvocations, trials } from "./tables.ts";
 
 export type TrialBatch = Batch<typeof trials.columns>;
 export type InvocationBatch = Batch<typeof shellInvocations.columns>;
 export type WaitBatch = Batch<typeof processWaits.columns>;
+export type RequestBatch = Batch<typeof providerRequests.columns>;
 export type EventBatch = Batch<typeof events.columns>;
 
 export const openTrials = (dictionaries: Dictionaries): TrialBatch => openBatch(trials, dictionaries);
 export const openInvocations = (dictionaries: Dictionaries): InvocationBatch =>
   openBatch(shellInvocations, dictionaries);
 export const openWaits = (dictionaries: Dictionaries): WaitBatch => openBatch(processWaits, dictionaries);
+export const openRequests = (dictionaries: Dictionaries): RequestBatch => openBatch(providerRequests, dictionaries);
 export const openEvents = (dictionaries: Dictionaries): EventBatch => openBatch(events, dictionaries);
 
 /** What a trial's own events do not say. */
@@ -41,12 +43,18 @@ export interface TrialFacts {
   readonly concurrency: number;
   /** Null: not graded. */
   readonly grade: Grade | null;
+  /** The port at which something must answer once the trial is over, as the grading asks; left out: none. */
+  readonly service?: number | null;
+  /** What the oracle would have come to; left out: nobody can tell. */
+  readonly oracle?: { readonly reward: number; readonly length: Duration } | null;
 }
 
-/** Where the calls of a trial go, where they are kept one by one. */
+/** Where the calls and requests of a trial go, where they are kept one by one. */
 export interface CallBatches {
   readonly invocations: InvocationBatch;
   readonly waits: WaitBatch;
+  /** Left out: nobody counts tokens. */
+  readonly requests?: RequestBatch;
 }
 
 /** Puts one trial into the batches. `calls` is null where only trials are kept. */
@@ -56,12 +64,13 @@ export function foldTrial(
   into: TrialBatch,
   calls: CallBatches | null,
 ): void {
-  const fold = new TrialFold(facts.trialId, calls);
-  for (let index = 0; index < trialEvents.length; index += 1) fold.take(trialEvents[index]!);
-  fold.close(facts, into);
+  const fold = new TrialFold(trialEvents, facts, calls);
+  for (let index = 0; index < trialEvents.length; index += 1) fold.take(trialEvents[index]!, index);
+  fold.close(into);
 }
 
 type Of<Name extends TrialEvent["event"]> = Extract<TrialEvent, { event: Name }>;
+type Called = Of<"exec_called"> | Of<"process_called">;
 
 interface OpenCall {
   readonly exec: Of<"exec_called"> | null;
@@ -70,22 +79,15 @@ interface OpenCall {
   readonly wait: Of<"wait_granted"> | null;
 }
 
-/** Milliseconds, by the part of the ledger. */
-interface Shared {
-  initialHold: number;
-  autoAwait: number;
-  hardHold: number;
-  wait: number;
-  otherTool: number;
-}
-
-const NOTHING_SHARED: Readonly<Shared> = { initialHold: 0, autoAwait: 0, hardHold: 0, wait: 0, otherTool: 0 };
+const LIMITS = { steps: "step_limit", tokens: "token_limit", cost: "cost_limit" } as const;
 
 class TrialFold {
-  readonly #trialId: number;
+  readonly #events: readonly TrialEvent[];
+  readonly #facts: TrialFacts;
   readonly #calls: CallBatches | null;
 
   #budget: RunBudget | null = null;
+  #outerLimit: Instant = never;
   #reserveBegins: Instant = never;
 
   // The call that is open, and what the policy granted it.
@@ -93,26 +95,37 @@ class TrialFold {
   #autoAwait: Of<"auto_await_granted"> | null = null;
   #process: Of<"process_called"> | null = null;
   #wait: Of<"wait_granted"> | null = null;
-  /** Its siblings that are open too, by their number. Only a served session has any. */
+  /** Its siblings that are open too, by their number. Only served sessions, calls of one step and child jobs have any. */
   #aside: Map<number, OpenCall> | null = null;
-  /** Of the ledger, what calls gave up to siblings that ended after them. */
-  #shared: Shared | null = null;
+  /** The request that is open. */
+  #asked: Of<"model_asked"> | null = null;
+  /** Those of child jobs that are open too, by their number. */
+  #askedAside: Map<number, Of<"model_asked">> | null = null;
+
+  // The time ledger, in milliseconds: of calls and requests side by side each moment is that of the one that ends last.
+  #inModel = 0;
+  #inQueue = 0;
+  #inRetry = 0;
+  #inInitialHold = 0;
+  #inAutoAwait = 0;
+  #inHardHold = 0;
+  #inWait = 0;
+  #inOtherTool = 0;
 
   #outcome: Outcome = "gave_up";
   #committed = false;
-  #requests = 0;
+  #acts = 0;
   #toolCalls = 0;
-  #initialHold = 0;
   #autoAwaited = 0;
-  #hardHold = 0;
   #waited = 0;
-  #otherTool = 0;
   #capCrossings = 0;
   #budgetClampedAutoAwaits = 0;
   #budgetClampedWaits = 0;
   #slices = 0;
   #returnedRunning = 0;
   #waitActions = 0;
+  #polls = 0;
+  #probes = 0;
   #processCalls = 0;
   #lowInformation = 0;
   #longestGap = 0;
@@ -120,26 +133,56 @@ class TrialFold {
   #initialInReserve = 0;
   #hardInReserve = 0;
   #firstSignal: Instant | null = null;
+  #reruns = 0;
+  #outputLost = 0;
+  #jobsEnded = 0;
+
+  #requests = 0;
+  #uncached = 0;
+  #cacheWrite = 0;
+  #cacheRead = 0;
+  #output = 0;
+  #pollTokens = 0;
+  #cost = 0;
+  #pauseTax = 0;
+  #peakContext = 0;
+  #compactions = 0;
+  #retries = 0;
+
   #stopped = 0;
+  #wasted = 0;
   #leftRunning = 0;
+  #orphaned = 0;
+  /** Processes whose survivors have been counted; null: none had any. */
+  #left: Set<number> | null = null;
   /** Milliseconds held on processes that have not come to their own end, so far as anybody has seen. */
   readonly #heldOn = new Map<number, number>();
+  /** Processes whose end at another's hand has been counted. */
+  readonly #ended = new Set<number>();
+  /** Since when processes run that somebody set out to end in vain. */
+  #resisting: Map<number, Instant> | null = null;
+  /** Processes that serve at the port that the grading asks for. */
+  #services: Set<number> | null = null;
 
-  constructor(trialId: number, calls: CallBatches | null) {
-    this.#trialId = trialId;
+  constructor(trialEvents: readonly TrialEvent[], facts: TrialFacts, calls: CallBatches | null) {
+    this.#events = trialEvents;
+    this.#facts = facts;
     this.#calls = calls;
   }
 
-  take(event: TrialEvent): void {
+  /** @param index of the event in the trial */
+  take(event: TrialEvent, index: number): void {
     switch (event.event) {
       case "trial_began":
         this.#budget = event.budget;
+        this.#outerLimit = after(event.at, event.outerLimit);
         this.#reserveBegins = event.reserveBegins;
         return;
       case "exec_called":
         if (this.#exec !== null || this.#process !== null) this.#putAside();
         this.#exec = event;
         this.#autoAwait = null;
+        if (event.process !== null) this.#begins(event, event.process);
         return;
       case "auto_await_granted":
         if (this.#aside !== null) this.#turnTo(event.call);
@@ -157,22 +200,51 @@ class TrialFold {
       case "control_returned":
         if (this.#aside !== null) this.#turnTo(event.call);
         if (event.budgetSignal) this.#firstSignal ??= event.at;
+        this.#outputLost += event.outputLost;
+        if (event.status === "termination_failed") this.#resists(event.process!);
         this.#over(event.at, event, event.status);
         return;
       case "call_refused":
         if (this.#aside !== null) this.#turnTo(event.call);
         this.#over(event.at, null, "refused");
         return;
+      case "probed":
+        this.#toolCalls += 1;
+        this.#probes += 1;
+        return;
+      case "model_asked":
+        if (this.#asked !== null) this.#putRequestAside(this.#asked);
+        this.#asked = event;
+        this.#pays(event);
+        return;
+      case "model_answered": {
+        const asked = this.#takeRequest(event.request);
+        if (asked !== null) this.#requestOver(asked, event.at, event.service, event.at);
+        return;
+      }
+      case "job_ended":
+        this.#jobsEnded += 1;
+        if (event.result === "salvaged") this.#jobCut(event, index);
+        return;
+      case "swept":
+        this.#sweeps(event, index);
+        return;
       case "committed":
         this.#committed = true;
-        this.#requests += 1;
+        this.#acts += 1;
         return;
       case "submitted":
         this.#outcome = event.partial ? "partial" : "submitted";
-        this.#requests += 1;
+        this.#acts += 1;
         return;
       case "gave_up":
         this.#outcome = "gave_up";
+        return;
+      case "limit_reached":
+        this.#outcome = LIMITS[event.limit];
+        return;
+      case "provider_failed":
+        this.#outcome = "infrastructure";
         return;
       case "cut_off":
         this.#outcome = "outer_timeout";
@@ -183,9 +255,16 @@ class TrialFold {
         this.#allOver(event.at);
         return;
       case "left_behind":
-        if (event.end === null) this.#leftRunning += 1;
-        else if (event.end.by === "itself") this.#heldOn.delete(event.process);
-        else if (event.end.by !== "nobody") this.#stopped += 1;
+        if (event.end !== null) this.#ends(event.process, event.end, null);
+        else {
+          this.#leftRunning += 1;
+          if (!(event.answers && this.#services?.has(event.process))) this.#orphaned += 1;
+        }
+        return;
+      // Told by what follows.
+      case "forgot":
+      case "job_began":
+      case "happened":
         return;
     }
   }
@@ -198,14 +277,48 @@ class TrialFold {
     this.#process = null;
   }
 
-  /** Every call that is open ends with the trial. */
+  /**
+   * Every call and every request that is open ends with the trial. They end in one moment, and to the ledger in this order:
+   * being held is worth more to know than being thought about.
+   */
   #allOver(at: Instant): void {
-    this.#over(at, null, "cut_off");
-    if (this.#aside === null) return;
-    for (const call of [...this.#aside.keys()]) {
-      this.#turnTo(call);
-      this.#over(at, null, "cut_off");
+    for (const asked of this.#openRequests()) this.#requestCut(asked, at);
+    for (const { call } of this.#openCalls()) this.#callCut(call, at);
+  }
+
+  /** A child job was cut off: whatever it was at ends with it, which is what nothing is heard of any more. */
+  #jobCut({ at, job }: Of<"job_ended">, index: number): void {
+    let began: Instant = at;
+    for (let before = index - 1; before >= 0 && began === at; before -= 1) {
+      const event = this.#events[before]!;
+      if (event.event === "job_began" && event.job === job) began = event.at;
     }
+    const calls = new Set<number>();
+    const requests = new Set<number>();
+    for (let later = index + 1; later < this.#events.length; later += 1) {
+      const event = this.#events[later]!;
+      if ("call" in event) calls.add(event.call);
+      else if (event.event === "model_answered") requests.add(event.request);
+    }
+    for (const asked of this.#openRequests()) {
+      if (asked.at >= began && !requests.has(asked.request)) this.#requestCut(asked, at);
+    }
+    for (const { call, at: calledAt } of this.#openCalls()) {
+      if (calledAt >= began && !calls.has(call)) this.#callCut(call, at);
+    }
+  }
+
+  /** By their number. */
+  #openCalls(): readonly Called[] {
+    const open = this.#exec ?? this.#process;
+    if (this.#aside === null) return open === null ? NONE : [open];
+    const aside = Array.from(this.#aside.values(), ({ exec, process }) => (exec ?? process)!);
+    return [...(open === null ? NONE : [open]), ...aside].sort((a, b) => a.call - b.call);
+  }
+
+  #callCut(call: number, at: Instant): void {
+    this.#turnTo(call);
+    this.#over(at, null, "cut_off");
   }
 
   #putAside(): void {
@@ -231,51 +344,105 @@ class TrialFold {
     this.#wait = sibling.wait;
   }
 
-  /** From when on the time of the call at hand belongs to siblings that end after it; `never` if there are none. */
-  #sharedFrom(): Instant {
-    if (this.#aside === null) return never;
-    let from: Instant = never;
-    for (const { exec, process } of this.#aside.values()) from = earliest(from, (exec ?? process)!.at);
-    return from;
+  /**
+   * Since when something else has been open, besides the call at hand: from then on each moment belongs to what ends later.
+   *
+   * @param call the call at hand, where it counts too; else null
+   */
+  #othersSince(call: Called | null): Instant {
+    let since = call === null ? never : call.at;
+    if (this.#asked !== null) since = earliest(since, this.#asked.at);
+    if (this.#aside !== null) {
+      for (const { exec, process } of this.#aside.values()) since = earliest(since, (exec ?? process)!.at);
+    }
+    if (this.#askedAside !== null) for (const { at } of this.#askedAside.values()) since = earliest(since, at);
+    return since;
   }
 
-  /** What the ledger has counted of a stretch goes to a sibling. */
-  #share(part: keyof Shared, from: Instant, to: Instant): void {
-    const shared = this.#sharedFrom();
-    if (shared >= to) return;
-    this.#shared ??= { initialHold: 0, autoAwait: 0, hardHold: 0, wait: 0, otherTool: 0 };
-    this.#shared[part] += between(latest(from, shared), to);
+  // Requests
+
+  #putRequestAside(asked: Of<"model_asked">): void {
+    this.#askedAside ??= new Map();
+    this.#askedAside.set(asked.request, asked);
   }
+
+  #takeRequest(request: number): Of<"model_asked"> | null {
+    const latest = this.#asked;
+    if (latest !== null && latest.request === request) {
+      this.#asked = null;
+      return latest;
+    }
+    const asked = this.#askedAside?.get(request) ?? null;
+    this.#askedAside?.delete(request);
+    return asked;
+  }
+
+  /** By their number. */
+  #openRequests(): readonly Of<"model_asked">[] {
+    if (this.#asked === null && this.#askedAside === null) return NONE;
+    const open = [...(this.#asked === null ? NONE : [this.#asked]), ...(this.#askedAside?.values() ?? NONE)];
+    return open.sort((a, b) => a.request - b.request);
+  }
+
+  /** What was sent is paid for, whether or not its answer comes. */
+  #pays({ purpose, prompt, uncached, cacheWrite, cacheRead, output, cost, pauseTax }: Of<"model_asked">): void {
+    this.#requests += 1;
+    this.#uncached += uncached;
+    this.#cacheWrite += cacheWrite;
+    this.#cacheRead += cacheRead;
+    this.#output += output;
+    this.#cost += cost;
+    this.#pauseTax += pauseTax;
+    if (prompt > this.#peakContext) this.#peakContext = prompt;
+    if (purpose === "poll") this.#pollTokens += prompt + output;
+    else if (purpose === "compaction") this.#compactions += 1;
+  }
+
+  #requestCut(asked: Of<"model_asked">, at: Instant): void {
+    this.#takeRequest(asked.request);
+    this.#requestOver(asked, at, null, null);
+  }
+
+  /** A provider first turns a request away, then lets it wait for a place, then serves it. */
+  #requestOver(asked: Of<"model_asked">, at: Instant, service: Service | null, answeredAt: Instant | null): void {
+    const since = this.#othersSince(this.#exec ?? this.#process);
+    const letIn = service === null ? asked.at : earliest(after(asked.at, service.retrying), at);
+    const served = service === null ? asked.at : earliest(after(letIn, service.queued), at);
+    this.#inRetry += own(asked.at, letIn, since);
+    this.#inQueue += own(letIn, served, since);
+    this.#inModel += own(served, at, since);
+    if (service !== null) this.#retries += service.retries;
+    const requests = this.#calls?.requests;
+    if (requests !== undefined) this.#pushRequest(requests, asked, service, answeredAt);
+  }
+
+  // Calls
 
   #execOver(called: Of<"exec_called">, at: Instant, returned: Of<"control_returned"> | null, status: CallStatus): void {
     const granted = this.#autoAwait;
     const held = between(called.at, at);
     this.#toolCalls += 1;
     if (held > this.#longestGap) this.#longestGap = held;
+    const since = this.#othersSince(null);
     if (called.held === "soft") {
       const boundary = granted === null ? at : granted.at;
-      this.#initialHold += between(called.at, boundary);
-      if (this.#aside !== null) this.#share("initialHold", called.at, boundary);
+      this.#inInitialHold += own(called.at, boundary, since);
       this.#initialInReserve += this.#inReserve(called.at, boundary);
       if (granted !== null) {
+        this.#inAutoAwait += own(boundary, at, since);
         this.#autoAwaited += between(boundary, at);
-        if (this.#aside !== null) this.#share("autoAwait", boundary, at);
         this.#heldInReserve += this.#inReserve(boundary, at);
       }
     } else if (called.held === "hard") {
-      this.#hardHold += held;
-      if (this.#aside !== null) this.#share("hardHold", called.at, at);
+      this.#inHardHold += own(called.at, at, since);
       this.#hardInReserve += this.#inReserve(called.at, at);
-    } else {
-      this.#otherTool += held;
-      if (this.#aside !== null) this.#share("otherTool", called.at, at);
-    }
+    } else this.#inOtherTool += own(called.at, at, since);
 
     const end = returned === null ? null : returned.end;
     const running = returned !== null && end === null && !called.background;
     if (running) this.#returnedRunning += 1;
     if (running || returned?.outcome === "terminated") this.#countReturn(returned!);
-    if (called.process !== null) this.#note(called.process, held, end);
+    if (called.process !== null) this.#note(called.process, held, end, called.at);
     if (this.#calls !== null) this.#pushInvocation(this.#calls.invocations, called, at, returned, status, running);
   }
 
@@ -298,38 +465,80 @@ class TrialFold {
     this.#toolCalls += 1;
     this.#processCalls += 1;
     if (held > this.#longestGap) this.#longestGap = held;
-    if (this.#aside !== null) this.#share(isWait ? "wait" : "otherTool", called.at, at);
+    const counted = own(called.at, at, this.#othersSince(null));
     if (isWait) {
+      this.#inWait += counted;
       this.#waited += held;
       this.#heldInReserve += this.#inReserve(called.at, at);
-    } else this.#otherTool += held;
+    } else this.#inOtherTool += counted;
     if (isWait || called.action === "status") this.#waitActions += 1;
+    if (isWait || called.action === "status" || called.action === "read_output") this.#polls += 1;
     if (granted !== null) {
       if (granted.clampReasons.includes("process_wait_slice")) this.#slices += 1;
       if (granted.clampReasons.includes("remaining_run_budget")) this.#budgetClampedWaits += 1;
     }
     const low = isWait && returned !== null && returned.end === null && !returned.freshOutput;
     if (low) this.#lowInformation += 1;
-    if (called.process !== null) this.#note(called.process, held, returned === null ? null : returned.end);
+    if (called.process !== null) {
+      this.#note(called.process, held, returned === null ? null : returned.end, returned?.startedAt ?? null);
+    }
     if (this.#calls !== null) this.#pushWait(this.#calls.waits, called, at, returned, status, low);
   }
 
-  /** Time held on a process, which counts unless the process comes to its own end after all. */
-  #note(process: number, held: number, end: Of<"control_returned">["end"]): void {
-    if (end !== null && end.by === "itself") {
-      this.#heldOn.delete(process);
-      return;
-    }
-    const before = this.#heldOn.get(process);
-    if (end !== null && end.by !== "nobody" && !this.#ended.has(process)) {
-      this.#ended.add(process);
-      this.#stopped += 1;
-    }
-    this.#heldOn.set(process, (before ?? 0) + held);
+  // Processes
+
+  #begins({ command, attempt }: Of<"exec_called">, process: number): void {
+    if (attempt > 0) this.#reruns += 1;
+    const { service } = this.#facts;
+    if (command.port === null || command.port !== service) return;
+    this.#services ??= new Set();
+    this.#services.add(process);
   }
 
-  /** Processes whose end at another's hand has been counted. */
-  readonly #ended = new Set<number>();
+  /** Time held on a process, which counts unless the process comes to its own end after all. */
+  #note(process: number, held: number, end: End | null, startedAt: Instant | null): void {
+    if (end !== null) this.#ends(process, end, startedAt);
+    if (end === null || end.by !== "itself") this.#heldOn.set(process, (this.#heldOn.get(process) ?? 0) + held);
+  }
+
+  /** @param startedAt null where it has to be looked up */
+  #ends(process: number, end: End, startedAt: Instant | null): void {
+    this.#resisting?.delete(process);
+    if (end.survivors !== undefined) this.#leaves(process, end.survivors);
+    if (end.by === "itself") this.#heldOn.delete(process);
+    else if (end.by !== "nobody" && !this.#ended.has(process)) {
+      this.#ended.add(process);
+      this.#stopped += 1;
+      this.#wasted += between(startedAt ?? this.#startOf(process), end.at);
+    }
+  }
+
+  /** What a process had started, and what has outlived it, as its end says: told once, however often it is looked at. */
+  #leaves(process: number, survivors: number): void {
+    this.#left ??= new Set();
+    if (this.#left.has(process)) return;
+    this.#left.add(process);
+    this.#orphaned += survivors;
+  }
+
+  /** Not even KILL has ended it. */
+  #resists(process: number): void {
+    this.#resisting ??= new Map();
+    this.#resisting.set(process, this.#startOf(process));
+  }
+
+  #startOf(process: number): Instant {
+    const started = this.#events.find((event) => event.event === "exec_called" && event.process === process);
+    return started === undefined ? beginning : started.at;
+  }
+
+  /** The runtime ends what still runs, one after the other: the time since the event before is that of this stop. */
+  #sweeps({ at, process, end }: Of<"swept">, index: number): void {
+    const isAlone = this.#othersSince(this.#exec ?? this.#process) === never;
+    if (isAlone && index > 0) this.#inOtherTool += between(this.#events[index - 1]!.at, at);
+    if (end === null) this.#resists(process);
+    else this.#ends(process, end, null);
+  }
 
   /** How much of a stretch lies inside the reserve. */
   #inReserve(from: Instant, to: Instant): number {
@@ -351,7 +560,7 @@ class TrialFold {
     const granted = this.#autoAwait;
     const soft = called.held === "soft" && status !== "refused";
     const end = returned === null ? null : returned.end;
-    to.trial_id.push(this.#trialId);
+    to.trial_id.push(this.#facts.trialId);
     to.call_index.push(called.call);
     to.process_id.push(called.process);
     to.command.push(called.command.line);
@@ -389,7 +598,7 @@ class TrialFold {
   ): void {
     const granted = this.#wait;
     const isWait = called.action === "wait";
-    to.trial_id.push(this.#trialId);
+    to.trial_id.push(this.#facts.trialId);
     to.call_index.push(called.call);
     to.process_id.push(called.process);
     to.action.push(called.action);
@@ -409,18 +618,47 @@ class TrialFold {
     to.guided.push(returned === null ? false : returned.guided);
   }
 
-  close(facts: TrialFacts, { columns: to }: TrialBatch): void {
+  #pushRequest(
+    { columns: to }: RequestBatch,
+    asked: Of<"model_asked">,
+    service: Service | null,
+    answeredAt: Instant | null,
+  ): void {
+    to.trial_id.push(this.#facts.trialId);
+    to.request_index.push(asked.request);
+    to.purpose.push(asked.purpose);
+    to.asked_seconds.push(asked.at);
+    to.answered_seconds.push(answeredAt);
+    to.queued_seconds.push(service === null ? null : service.queued);
+    to.retrying_seconds.push(service === null ? null : service.retrying);
+    to.first_token_seconds.push(service === null || service.failed ? null : service.firstToken);
+    to.retries.push(service === null ? null : service.retries);
+    to.rate_limited.push(service === null ? null : service.rateLimited);
+    to.failed.push(service === null ? null : service.failed);
+    to.prompt_tokens.push(asked.prompt);
+    to.uncached_tokens.push(asked.uncached);
+    to.cache_write_tokens.push(asked.cacheWrite);
+    to.cache_read_tokens.push(asked.cacheRead);
+    to.output_tokens.push(asked.output);
+    to.cost_usd.push(asked.cost);
+    to.pause_tax_usd.push(asked.pauseTax);
+    to.cache_hit.push(asked.hit);
+  }
+
+  close({ columns: to }: TrialBatch): void {
+    const facts = this.#facts;
     const duration = facts.endedAt - facts.startedAt;
+    this.#allOver(duration as Instant);
     const reserveBegins = Math.max(this.#reserveBegins, 0);
     const entered = duration >= reserveBegins;
     let unfinished = 0;
     for (const held of this.#heldOn.values()) unfinished += held;
-    const shared = this.#shared ?? NOTHING_SHARED;
-    const initialHold = this.#initialHold - shared.initialHold;
-    const autoAwait = this.#autoAwaited - shared.autoAwait;
-    const hardHold = this.#hardHold - shared.hardHold;
-    const wait = this.#waited - shared.wait;
-    const otherTool = this.#otherTool - shared.otherTool;
+    let wasted = this.#wasted;
+    for (const since of this.#resisting?.values() ?? NONE) wasted += between(since, duration as Instant);
+    const isCounted = this.#requests > 0;
+    const inTools = this.#inInitialHold + this.#inAutoAwait + this.#inHardHold + this.#inWait + this.#inOtherTool;
+    // Where nobody counts requests the model has all the time that no call has.
+    const rest = duration - inTools - this.#inRetry - this.#inQueue - this.#inModel;
     const untold = this.#outcome === "ended";
     to.trial_id.push(facts.trialId);
     to.experiment_id.push(facts.experimentId);
@@ -440,7 +678,17 @@ class TrialFold {
     to.finalized.push(untold ? null : this.#outcome === "submitted" || this.#outcome === "partial");
     to.committed.push(untold ? null : this.#committed);
     to.tool_calls.push(this.#toolCalls);
-    to.provider_calls.push(this.#toolCalls + this.#requests);
+    to.provider_calls.push(isCounted ? this.#requests : this.#toolCalls + this.#acts);
+    to.uncached_tokens.push(isCounted ? this.#uncached : null);
+    to.cache_write_tokens.push(isCounted ? this.#cacheWrite : null);
+    to.cache_read_tokens.push(isCounted ? this.#cacheRead : null);
+    to.output_tokens.push(isCounted ? this.#output : null);
+    to.poll_tokens.push(isCounted ? this.#pollTokens : null);
+    to.cost_usd.push(isCounted ? this.#cost : null);
+    to.pause_tax_usd.push(isCounted ? this.#pauseTax : null);
+    to.peak_context_tokens.push(isCounted ? this.#peakContext : null);
+    to.compactions.push(isCounted ? this.#compactions : null);
+    to.provider_retries.push(isCounted ? this.#retries : null);
     to.total_foreground_auto_await_seconds.push(this.#autoAwaited);
     to.auto_await_cap_crossings.push(this.#capCrossings);
     to.budget_clamped_auto_await_count.push(this.#budgetClampedAutoAwaits);
@@ -448,14 +696,19 @@ class TrialFold {
     to.budget_clamped_process_wait_count.push(this.#budgetClampedWaits);
     to.wait_slice_count.push(this.#slices);
     to.time_entered_finalization_reserve.push(this.#budget !== null && entered ? reserveBegins : null);
-    to.model_seconds.push(duration - initialHold - autoAwait - hardHold - wait - otherTool);
-    to.initial_hold_seconds.push(initialHold);
-    to.auto_await_seconds.push(autoAwait);
-    to.hard_hold_seconds.push(hardHold);
-    to.process_wait_seconds.push(wait);
-    to.other_tool_seconds.push(otherTool);
+    to.model_seconds.push(this.#inModel + (isCounted ? 0 : rest));
+    to.provider_queue_seconds.push(this.#inQueue);
+    to.provider_retry_seconds.push(this.#inRetry);
+    to.initial_hold_seconds.push(this.#inInitialHold);
+    to.auto_await_seconds.push(this.#inAutoAwait);
+    to.hard_hold_seconds.push(this.#inHardHold);
+    to.process_wait_seconds.push(this.#inWait);
+    to.other_tool_seconds.push(this.#inOtherTool);
+    to.idle_seconds.push(isCounted ? rest : 0);
     to.calls_returned_running.push(this.#returnedRunning);
     to.wait_actions.push(this.#waitActions);
+    to.polls.push(this.#polls);
+    to.probes.push(this.#probes);
     to.uses_process_tool.push(this.#processCalls > 0);
     to.low_information_waits.push(this.#lowInformation);
     to.longest_control_gap_seconds.push(this.#longestGap);
@@ -465,10 +718,27 @@ class TrialFold {
     to.hard_held_in_reserve_seconds.push(this.#hardInReserve);
     to.reserve_used_seconds.push(Math.max(duration - reserveBegins, 0));
     to.first_budget_signal_seconds.push(this.#firstSignal);
+    to.budget_signal_lead_seconds.push(
+      this.#firstSignal === null ? null : between(this.#firstSignal, this.#outerLimit),
+    );
+    to.commands_rerun.push(this.#reruns);
     to.processes_stopped.push(this.#stopped);
+    to.seconds_wasted.push(wasted);
     to.processes_left_running.push(this.#leftRunning);
+    to.orphaned_processes.push(this.#orphaned);
+    to.output_lost_bytes.push(this.#outputLost);
+    to.jobs_ended.push(this.#jobsEnded);
+    to.oracle_reward.push(facts.oracle?.reward ?? null);
+    to.oracle_seconds.push(facts.oracle?.length ?? null);
     to.realised_concurrency.push(facts.concurrency);
   }
+}
+
+const NONE: readonly never[] = [];
+
+/** What of a stretch lies before a moment. */
+function own(from: Instant, to: Instant, since: Instant): number {
+  return between(from, earliest(to, since));
 }
 
 /** Null for a call that is about no process. */
@@ -496,6 +766,7 @@ export function pushEvents(trialEvents: readonly TrialEvent[], owner: EventOwner
     to.at_seconds.push(event.at);
     to.event.push(event.event);
     to.call_index.push("call" in event ? event.call : null);
+    to.request_index.push("request" in event ? event.request : null);
     to.process_id.push("process" in event ? event.process : null);
     to.until_seconds.push("until" in event && event.until !== never ? event.until : null);
     to.journal.push(journalLine(event));
@@ -516,7 +787,13 @@ const TIMES = new Set([
   "deadline",
   "reserve",
   "length",
+  "queued",
+  "retrying",
+  "firstToken",
 ]);
+
+/** Fields of events that are amounts of money: on paper they are dollars. */
+const MONEY = new Set(["cost", "pauseTax"]);
 
 /** An event as JSON spells it: the wire's names, seconds, `null` for what does not apply or never comes. */
 export function eventOnPaper(event: TrialEvent): Record<string, unknown> {
@@ -531,6 +808,7 @@ function onPaper(fields: object): Record<string, unknown> {
       if (TIMES.has(name)) {
         return [`${wire}_seconds`, value === null || value === never ? null : (value as number) / 1_000];
       }
+      if (MONEY.has(name)) return [`${wire}_usd`, (value as number) / 1e6];
       return [wire, typeof value === "object" && value !== null && !Array.isArray(value) ? onPaper(value) : value];
     }),
   );

@@ -9,7 +9,7 @@
  * handing a batch over is one copy per 2,048 rows.
  */
 
-type Kind = "whole" | "big" | "seconds" | "real" | "flag" | "text" | "oneOf" | "listOf";
+type Kind = "whole" | "big" | "seconds" | "dollars" | "real" | "flag" | "text" | "oneOf" | "listOf";
 
 export interface Column<K extends Kind = Kind, Word extends string = string, Null extends boolean = boolean> {
   readonly kind: K;
@@ -36,6 +36,7 @@ interface Values<Word extends string> {
   whole: number;
   big: number;
   seconds: number;
+  dollars: number;
   real: number;
   flag: boolean;
   text: string;
@@ -46,7 +47,7 @@ interface Values<Word extends string> {
 type Cell<C extends Column> =
   C extends Column<infer K, infer Word, infer Null> ? Values<Word>[K] | (Null extends true ? null : never) : never;
 
-/** A row as it is read back: `_seconds` are seconds, with their milliseconds behind the point. */
+/** A row as it is read back: `_seconds` are seconds with their milliseconds behind the point, `_usd` dollars. */
 export type RowOf<T extends Table> = { readonly [Name in keyof T["columns"]]: Cell<T["columns"][Name]> };
 
 export function table<const C extends Columns>(name: string, says: string, columns: C): Table<C> {
@@ -67,6 +68,11 @@ export function big(says: string, unit: string | null = null): Column<"big", str
 /** A length or a moment: pushed as whole milliseconds, kept exactly, read as seconds. */
 export function seconds(says: string): Column<"seconds", string, false> {
   return { kind: "seconds", says, unit: "s", nullable: false, words: null };
+}
+
+/** An amount of money: pushed as whole millionths of a US dollar, kept exactly, read as dollars. */
+export function dollars(says: string): Column<"dollars", string, false> {
+  return { kind: "dollars", says, unit: "USD", nullable: false, words: null };
 }
 
 /** Any number, not-a-number and the infinities included, but no −0. Its sums depend on their order: prefer whole numbers. */
@@ -152,7 +158,7 @@ export function dictionaryOf(tables: readonly Table[]): DictionaryRow[] {
 /** The column's name in plain words with its unit: `longest_control_gap_seconds` is "longest control gap (s)". */
 export function axisTitle<C extends Columns>(table: Table<C>, column: keyof C & string): string {
   const unit = table.columns[column]!.unit;
-  const ending = unit === "s" ? "_seconds" : `_${unit}`;
+  const ending = unit === "s" ? "_seconds" : `_${unit?.toLowerCase()}`;
   const name = column.endsWith(ending) ? column.slice(0, -ending.length) : column;
   return name.replaceAll("_", " ") + (unit === null ? "" : ` (${unit})`);
 }
@@ -186,6 +192,8 @@ function sqlType(kind: Kind, words: string): string {
       return "BIGINT";
     case "seconds":
       return "DECIMAL(15,3)";
+    case "dollars":
+      return "DECIMAL(15,6)";
     case "real":
       return "DOUBLE";
     case "flag":
@@ -315,6 +323,7 @@ function openCells(where: string, { kind, nullable, words }: Column, dictionarie
       return new WholeCells(where, nullable);
     case "big":
     case "seconds":
+    case "dollars":
       return new LongCells(where, nullable, kind);
     case "real":
       return new RealCells(where, nullable);
@@ -444,11 +453,16 @@ class WholeCells extends NumberCells<Int32Array<ArrayBuffer>> implements Writer<
   }
 }
 
+type LongKind = "big" | "seconds" | "dollars";
+
+/** What a number of 64 bits counts where it stands for a decimal: the parts of it that are kept. */
+const PARTS = { seconds: "milliseconds", dollars: "millionths" } as const;
+
 /** 64-bit integers as two halves, the lower first: the layout of DuckDB's vectors, without a `bigint` on the way. */
 class LongCells extends NumberCells<Int32Array<ArrayBuffer>> implements Writer<number | null> {
-  readonly kind: "big" | "seconds";
+  readonly kind: LongKind;
 
-  constructor(where: string, nullable: boolean, kind: "big" | "seconds") {
+  constructor(where: string, nullable: boolean, kind: LongKind) {
     super(where, nullable, int32s, 2);
     this.kind = kind;
   }
@@ -471,11 +485,11 @@ class LongCells extends NumberCells<Int32Array<ArrayBuffer>> implements Writer<n
 
   /** The upper half in two's complement. The lower one is `value | 0`, which is exact for any whole number. */
   #upper(value: number): number {
-    if (this.kind === "seconds") {
+    if (this.kind === "big") {
+      if (!Number.isSafeInteger(value)) this.refuse(value, "a whole number below 2^53");
+    } else {
       const fits = Number.isInteger(value) && Math.abs(value) < 1e15;
-      if (!fits) this.refuse(value, "a whole number of milliseconds below 10^15");
-    } else if (!Number.isSafeInteger(value)) {
-      this.refuse(value, "a whole number below 2^53");
+      if (!fits) this.refuse(value, `a whole number of ${PARTS[this.kind]} below 10^15`);
     }
     return Math.floor(value / 2 ** 32);
   }

@@ -1,15 +1,25 @@
 /** What is written down of an experiment: one definition for each table, its columns with unit and meaning. */
 import { KINDS, SIGNALS } from "../agent/effects.ts";
-import { ACTIONS, AUTO_AWAIT_OUTCOMES, EVENT_NAMES } from "../agent/events.ts";
+import { ACTIONS, AUTO_AWAIT_OUTCOMES, EVENT_NAMES, PURPOSES } from "../agent/events.ts";
 import { PROCESS_STATUSES } from "../agent/processes.ts";
 import { AUTO_AWAIT_REASONS, WAIT_REASONS } from "../policy/hold.ts";
 import { HARD_TIMEOUT_REASONS } from "../policy/timeout.ts";
-import { big, flag, listOf, oneOf, orNull, real, seconds, table, text, whole } from "./table.ts";
+import { big, dollars, flag, listOf, oneOf, orNull, real, seconds, table, text, whole } from "./table.ts";
 
 /** Grows when a column changes its meaning; a report refuses a file of another version. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
-export const OUTCOMES = ["submitted", "partial", "outer_timeout", "gave_up", "ended"] as const;
+export const OUTCOMES = [
+  "submitted",
+  "partial",
+  "outer_timeout",
+  "step_limit",
+  "token_limit",
+  "cost_limit",
+  "gave_up",
+  "infrastructure",
+  "ended",
+] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 /** How a call ended; two words more than a process has. */
@@ -59,6 +69,12 @@ export const arms = table("arms", "one row for each arm, in the panel's order", 
   budget: text("what its policy is told: untold, told, or a length of its own"),
   settings: text("the resolved policy in full, as JSON, lengths in seconds"),
   habits: text("the resolved profile in full, as JSON, lengths in milliseconds"),
+  provider: orNull(
+    text(
+      "its model provider in full, as JSON: terms, cache and price; lengths in milliseconds; null where nobody counts tokens",
+    ),
+  ),
+  host: orNull(text("what its commands run on, as JSON; null: each runs as if alone")),
   factors: text("its level of each declared factor, as JSON"),
 });
 
@@ -96,7 +112,7 @@ export const trials = table("trials", "one row for each trial: one agent on one 
   duration_seconds: seconds("from its beginning to its end"),
   outcome: oneOf(
     OUTCOMES,
-    "how it ended; `ended` where an agent has left a served session, and nobody tells what became of its work",
+    "how it ended, and a limit by the one that was reached; `infrastructure` where the provider gave no answer and nobody is to blame; `ended` where an agent has left a served session, and nobody tells what became of its work",
   ),
   outer_timeout: flag("whether the outer harness cut it off"),
   reward: orNull(real("0 to 1, as the scenario grades it; null if it was not graded")),
@@ -104,8 +120,33 @@ export const trials = table("trials", "one row for each trial: one agent on one 
   tests_total: whole("tests that the grader runs"),
   finalized: orNull(flag("whether it was submitted before the limit; null where nobody tells")),
   committed: orNull(flag("whether a commit was made before the limit; null where nobody tells")),
-  tool_calls: whole("calls of any tool"),
-  provider_calls: whole("model requests: one for each tool call, commit and submission"),
+  tool_calls: whole("calls of any tool, probes included"),
+  provider_calls: whole(
+    "requests to the model, where they are counted; elsewhere one for each tool call, commit and submission",
+  ),
+  uncached_tokens: orNull(
+    big("input that was neither read from the cache nor written to it; null where nobody counted tokens", "tokens"),
+  ),
+  cache_write_tokens: orNull(big("input that was written to the cache; null where nobody counted tokens", "tokens")),
+  cache_read_tokens: orNull(big("input that was read from the cache; null where nobody counted tokens", "tokens")),
+  output_tokens: orNull(big("what the model wrote; null where nobody counted tokens", "tokens")),
+  poll_tokens: orNull(
+    big(
+      "of all these, in and out, those of requests that only looked after a live process; null where nobody counted tokens",
+      "tokens",
+    ),
+  ),
+  cost_usd: orNull(dollars("of all requests, those that were cut off included; null where nobody counted tokens")),
+  pause_tax_usd: orNull(
+    dollars(
+      "what of the cost paid for prefixes that had been in the cache and were no longer; null where nobody counted tokens",
+    ),
+  ),
+  peak_context_tokens: orNull(whole("the longest prompt; null where nobody counted tokens", "tokens")),
+  compactions: orNull(whole("how often the conversation was compacted; null where nobody counted tokens")),
+  provider_retries: orNull(
+    whole("attempts at requests after the first, of those that were answered; null where nobody counted tokens"),
+  ),
   total_foreground_auto_await_seconds: seconds("held by auto-await after the initial hold, over all calls"),
   auto_await_cap_crossings: whole("calls handed back at the configured cap"),
   budget_clamped_auto_await_count: whole("calls handed back earlier because of the budget"),
@@ -115,14 +156,19 @@ export const trials = table("trials", "one row for each trial: one agent on one 
   time_entered_finalization_reserve: orNull(
     seconds("when the clock passed the start of the reserve; null if it never did, or no budget was told"),
   ),
-  model_seconds: seconds("time ledger: the model at work"),
+  model_seconds: seconds("time ledger: the model at work; where requests are counted, being served"),
+  provider_queue_seconds: seconds("time ledger: requests waiting for a free place at the provider"),
+  provider_retry_seconds: seconds("time ledger: requests that were to be made again"),
   initial_hold_seconds: seconds("time ledger: held before the initial boundary"),
   auto_await_seconds: seconds("time ledger: held by auto-await"),
   hard_hold_seconds: seconds("time ledger: held under a hard timeout"),
   process_wait_seconds: seconds("time ledger: held by waits"),
-  other_tool_seconds: seconds("time ledger: starting, stopping, looking and reading"),
+  other_tool_seconds: seconds("time ledger: starting, stopping, looking and reading, sweeps of the runtime included"),
+  idle_seconds: seconds("time ledger: neither a call nor a request under way; 0 where requests are not counted"),
   calls_returned_running: whole("foreground calls that came back with a live process"),
   wait_actions: whole("wait and status calls"),
+  polls: whole("calls that only looked after a process: waits, status looks, reads of output"),
+  probes: whole("looks whether anything answers at a port"),
   uses_process_tool: flag("whether it made any process call"),
   low_information_waits: whole("waits that came back running with nothing new"),
   longest_control_gap_seconds: seconds("longest stretch of one call without control; 0 for a trial without calls"),
@@ -136,8 +182,20 @@ export const trials = table("trials", "one row for each trial: one agent on one 
   first_budget_signal_seconds: orNull(
     seconds("when a result first spoke of the run's budget, since the trial's start; null if none did"),
   ),
-  processes_stopped: whole("processes ended by a stop or a limit"),
+  budget_signal_lead_seconds: orNull(seconds("from then to the outer limit; null if no result spoke of the budget")),
+  commands_rerun: whole("commands that were run again by a model that took them not to have run"),
+  processes_stopped: whole("processes ended by a stop, a limit or a sweep of the runtime"),
+  seconds_wasted: seconds(
+    "how long those ran, each from its start to its end, or to the trial's where even KILL did not end it",
+  ),
   processes_left_running: whole("processes still alive when the trial ended"),
+  orphaned_processes: whole(
+    "of those, all but the service that the grading asks for, if it answers; and what has outlived the command that started it, as that command's end told",
+  ),
+  output_lost_bytes: big("output that results should have shown and that nobody can read any more", "bytes"),
+  jobs_ended: whole("child jobs that came to an end, or were cut off"),
+  oracle_reward: orNull(real("what somebody who knows every script would have earned; null where nobody can tell")),
+  oracle_seconds: orNull(seconds("how long that would have taken; null where nobody can tell")),
   realised_concurrency: real("slots of its arm taken while it ran, on average"),
 });
 
@@ -230,6 +288,38 @@ export const processWaits = table(
   },
 );
 
+export const providerRequests = table(
+  "provider_requests",
+  "one row for each request to the model, where tokens are counted",
+  {
+    trial_id: whole("the trial it belongs to"),
+    request_index: whole("which request of the trial, from 1"),
+    purpose: oneOf(PURPOSES, "to get on with the work, to look after a live process, or to make room in the context"),
+    asked_seconds: seconds("when it was sent"),
+    answered_seconds: orNull(seconds("when the answer was there, or the client gave up; null if it was cut off")),
+    queued_seconds: orNull(
+      seconds("waited for a free place, all attempts together; null if it was cut off, or no provider was asked"),
+    ),
+    retrying_seconds: orNull(
+      seconds("lost on attempts that failed, and on waiting between them; null as for queued_seconds"),
+    ),
+    first_token_seconds: orNull(
+      seconds("from the start of the service to the first token; null as for queued_seconds, and if it failed"),
+    ),
+    retries: orNull(whole("attempts after the first; null as for queued_seconds")),
+    rate_limited: orNull(whole("of these, how many the rate limits asked for; null as for queued_seconds")),
+    failed: orNull(flag("whether no attempt succeeded; null as for queued_seconds")),
+    prompt_tokens: whole("of the whole prompt", "tokens"),
+    uncached_tokens: whole("of these, neither read from the cache nor written to it", "tokens"),
+    cache_write_tokens: whole("of these, written to the cache", "tokens"),
+    cache_read_tokens: whole("of these, read from the cache", "tokens"),
+    output_tokens: whole("what the model wrote", "tokens"),
+    cost_usd: dollars("of the request, whether or not its answer came"),
+    pause_tax_usd: dollars("what of it paid for a prefix that had been in the cache and was no longer"),
+    cache_hit: orNull(flag("whether the prefix was still in the cache; null where there was none to be there")),
+  },
+);
+
 export const events = table(
   "events",
   "one row for each event of a trial, with its journal line; exhibits stand here only",
@@ -245,6 +335,7 @@ export const events = table(
     at_seconds: seconds("when it happened"),
     event: oneOf(EVENT_NAMES, "what happened"),
     call_index: orNull(whole("the tool call it belongs to; null if to none")),
+    request_index: orNull(whole("the request to the model that it belongs to; null if to none")),
     process_id: orNull(whole("the process it is about; null if about none")),
     until_seconds: orNull(seconds("until when a hold was granted; null if none was, or without end")),
     journal: orNull(text("the line a person reads; null where a journal has none")),
@@ -252,4 +343,14 @@ export const events = table(
 );
 
 /** In the order they are made and read. */
-export const TABLES = [experiments, arms, published, worlds, trials, shellInvocations, processWaits, events] as const;
+export const TABLES = [
+  experiments,
+  arms,
+  published,
+  worlds,
+  trials,
+  shellInvocations,
+  processWaits,
+  providerRequests,
+  events,
+] as const;

@@ -15,7 +15,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { closeSync, constants, openSync, rmSync, statSync } from "node:fs";
 import { Socket, type SocketConstructorOpts } from "node:net";
-import type { Command, End, ProcessId, Quiet, Read, Signal } from "../agent/effects.ts";
+import type { Command, Completion, End, KillReach, ProcessId, Quiet, Read, Signal } from "../agent/effects.ts";
 import { processName } from "../agent/processes.ts";
 import { after, type Duration, earliest, type Instant, latest, milliseconds, never, seconds } from "../policy/time.ts";
 import { realClock } from "./clock.ts";
@@ -25,7 +25,7 @@ import { logOf, pipeOf, Register, SESSION } from "./leftBehind.ts";
 import type { Clock, ProcessPort } from "./live.ts";
 import { Spool } from "./spool.ts";
 import { Census, Family, MARK, markFor, markOfAll, type ProcessTable, processTable, type Seen } from "./tree.ts";
-import type { WatchedProcess } from "./watched.ts";
+import { DRAIN_QUIET, type WatchedProcess } from "./watched.ts";
 
 /** A command that a real shell runs. */
 export interface ShellCommand extends Command {
@@ -35,7 +35,7 @@ export interface ShellCommand extends Command {
 
 /** A command line for a real shell. What it will do, nobody knows. */
 export function shellCommand(line: string, cwd: string | null = null): ShellCommand {
-  return { line, cwd, kind: null, passes: [], spoils: [] };
+  return { line, cwd, kind: null, passes: [], spoils: [], port: null, usual: null };
 }
 
 export interface ChildrenOptions {
@@ -107,9 +107,16 @@ class Session implements ChildrenPort {
     for (const [id, child] of this.#children) if (child.family === family) this.register.ended(id);
   }
 
-  start(id: ProcessId, command: Command, _retain: number, startedAt: Instant, wake: () => void): WatchedProcess {
+  start(
+    id: ProcessId,
+    command: Command,
+    _retain: number,
+    startedAt: Instant,
+    wake: () => void,
+    overAt: Completion,
+  ): WatchedProcess {
     if (this.#over !== null) throw new BrokenPromise("a session that has ended starts nothing");
-    const child = new Child(this, id, command, startedAt, wake);
+    const child = new Child(this, id, command, startedAt, wake, overAt);
     this.#children.set(id, child);
     return child;
   }
@@ -130,7 +137,7 @@ class Session implements ChildrenPort {
   async #endAll(grace: Duration): Promise<readonly number[]> {
     const children = [...this.#children.values()];
     const ended = children.map((child) => child.ended);
-    for (const child of children) child.terminate(this.clock.now(), grace, "stop");
+    for (const child of children) child.terminate(this.clock.now(), grace, "stop", "tree");
     await Promise.all(ended);
     const outlived = [...this.patrol.census.families].filter((family) => family.living.length > 0);
     await this.patrol.endAll(outlived, grace);
@@ -173,9 +180,7 @@ function killAllNow(): void {
   for (const killNow of [...atExit.sessions]) killNow();
 }
 
-/** How long the pipe of a shell that has exited may be silent, while somebody else still holds it … */
-const DRAIN_QUIET = milliseconds(250);
-/** … and how long it is read for at most. */
+/** How long the pipe of a shell that has exited is read for at most, while somebody else still holds it. */
 const DRAIN = milliseconds(1_500);
 /** What a look for survivors may take at the end of every command, in milliseconds. */
 const AFFORDABLE = 20;
@@ -191,6 +196,7 @@ class Child implements WatchedProcess {
   readonly #id: ProcessId;
   readonly #spool: Spool;
   readonly #wake: () => void;
+  readonly #overAt: Completion;
   #wakeDue = false;
   #pipe: Pipe | null = null;
   #lastOutputAt: Instant | null = null;
@@ -200,17 +206,27 @@ class Child implements WatchedProcess {
   #by: End["by"] = "itself";
   #ending: "none" | "under way" | "gone" | "failed" = "none";
   #limit: { readonly at: Instant; readonly forget: () => void } | null = null;
+  /** Takes back the KILL that is to follow a TERM which does not reach the whole tree. */
+  #forgetKill: () => void = () => {};
   /** When reading on began after the end of the shell, or of the tree, in real time. */
   #drainsSince: Instant | null = null;
   #forgetDrain: () => void = () => {};
   #end: End | null = null;
 
-  constructor(session: Session, id: ProcessId, command: Command, startedAt: Instant, wake: () => void) {
+  constructor(
+    session: Session,
+    id: ProcessId,
+    command: Command,
+    startedAt: Instant,
+    wake: () => void,
+    overAt: Completion,
+  ) {
     const { folder, mostOutput = MOST_OUTPUT } = session.options;
     this.startedAt = startedAt;
     this.#session = session;
     this.#id = id;
     this.#wake = wake;
+    this.#overAt = overAt;
     this.#lastHeardAt = session.realTime.now();
     this.#spool = new Spool(logOf(folder, id), mostOutput);
     this.ended = new Promise((resolve) => {
@@ -254,15 +270,17 @@ class Child implements WatchedProcess {
     return { from: begin, bytes, written: this.#spool.written, complete: this.#spool.complete, marks: NONE };
   }
 
-  terminate(at: Instant, grace: Duration, by: "limit" | "stop"): void {
+  terminate(at: Instant, grace: Duration, by: "limit" | "stop", reach: KillReach): void {
     if (this.#end !== null || this.family === null) return;
-    if (at > this.#session.clock.now()) this.#terminateLater(at, grace, by);
-    else this.#terminateNow(this.family, grace, by);
+    if (at > this.#session.clock.now()) this.#terminateLater(at, grace, by, reach);
+    else if (reach === "tree") this.#terminateNow(this.family, grace, by);
+    else this.#terminatePart(this.family, grace, by, reach);
   }
 
   /** Nothing more is heard of it. */
   close(): void {
     this.#limit?.forget();
+    this.#forgetKill();
     this.#forgetDrain();
     this.#pipe?.close();
     this.#spool.close();
@@ -334,13 +352,13 @@ class Child implements WatchedProcess {
     });
   }
 
-  #terminateLater(at: Instant, grace: Duration, by: "limit" | "stop"): void {
-    if (this.#exit !== null || this.#ending !== "none") return;
+  #terminateLater(at: Instant, grace: Duration, by: "limit" | "stop", reach: KillReach): void {
+    if ((this.#exit !== null && this.#overAt === "exit") || this.#ending !== "none") return;
     if (this.#limit !== null && this.#limit.at <= at) return;
     this.#limit?.forget();
     const forget = this.#session.clock.at(at, () => {
       this.#limit = null;
-      this.terminate(at, grace, by);
+      this.terminate(at, grace, by, reach);
     });
     this.#limit = { at, forget };
   }
@@ -357,7 +375,7 @@ class Child implements WatchedProcess {
     // It may have come to its own end, and the news not to us.
     const itself = this.#exit !== null || (family.root !== null && table.one(family.root.pid)?.dead === true);
     // A limit has nothing to say about what outlives a command; whoever stops means all of it.
-    if (itself && by === "limit") return;
+    if (itself && by === "limit" && this.#overAt === "exit") return;
     if (!itself && this.#by === "itself") this.#by = by;
     this.#ending = "under way";
     this.#forgetDrain();
@@ -370,9 +388,31 @@ class Child implements WatchedProcess {
     });
   }
 
+  /** Ends the shell, or its group, and nobody else: what others do, and what a panel may want to see. */
+  #terminatePart({ root }: Family, grace: Duration, by: "limit" | "stop", reach: "group" | "process"): void {
+    const { clock, table } = this.#session;
+    this.#limit?.forget();
+    this.#limit = null;
+    if (root === null) return;
+    if (this.#exit !== null && (by === "limit" || reach === "process") && this.#overAt === "exit") return;
+    if (this.#by === "itself") this.#by = by;
+    // The shell leads its group, and has given it its number.
+    const whom = reach === "group" ? -root.pid : root.pid;
+    const send = (signal: "SIGTERM" | "SIGKILL") => {
+      // A number that is free again may be anybody's by now.
+      if (reach === "group" || this.#exit === null) table.send(whom, signal);
+    };
+    send("SIGTERM");
+    this.#forgetKill();
+    this.#forgetKill = clock.at(after(clock.now(), grace), () => {
+      if (this.#end === null) send("SIGKILL");
+    });
+    this.#settle();
+  }
+
   #exited(code: number | null, signal: Signal | null): void {
     this.#exit = { at: this.#session.clock.now(), code, signal };
-    if (this.#ending === "none") {
+    if (this.#ending === "none" && this.#overAt === "exit") {
       this.#limit?.forget();
       this.#limit = null;
     }
@@ -386,6 +426,8 @@ class Child implements WatchedProcess {
     if (this.#end !== null || this.#exit === null) return;
     if (this.#ending === "under way" || this.#ending === "failed") return;
     const isDry = this.#pipe === null || this.#pipe.isDry;
+    const gone = this.#ending === "gone";
+    if (!isDry && !gone && this.#overAt === "end_of_output") return;
     if (!isDry && !this.#drained()) return;
     const { code, signal, at } = this.#exit;
     const left = this.#ending === "none" ? this.#outlivedBy(isDry) : 0;
@@ -427,6 +469,8 @@ class Child implements WatchedProcess {
   #isOver(end: End): void {
     const { patrol, register } = this.#session;
     this.#end = end;
+    this.#limit?.forget();
+    this.#forgetKill();
     this.#forgetDrain();
     const { family } = this;
     if (family !== null) {

@@ -2,15 +2,25 @@
  * The clock and the queue of a simulated world.
  *
  * A 4-ary heap over typed arrays, keyed by time, then by rank, then by the order of scheduling. Ties are
- * promises: at one moment exits come before timers, and timers before whatever comes from outside, a client
- * that gives up and then the outer cut-off. So an exit due at the very end of a hold is seen by it, and a trial that
- * submits at its very limit has submitted.
+ * promises: at one moment exits come before timers, and timers before a client that gives up, a child job whose time is
+ * up, and then the outer cut-off. So an exit due at the very end of a hold is seen by it, and a trial that submits at its
+ * very limit has submitted. First of all a host is brought up to the moment, and what happens from outside is heard: whoever
+ * has control at that moment knows of it.
  * (Output needs no entry of its own: it is a function of time, and whoever looks sees all that was due.)
  */
 import type { Draws, Key } from "../random.ts";
 
 /** What comes first at one and the same moment. */
-export const RANK = { exit: 0, timer: 1, cancel: 2, cutOff: 3, admission: 4 } as const;
+export const RANK = {
+  host: 0,
+  outside: 1,
+  exit: 2,
+  timer: 3,
+  cancel: 4,
+  timeIsUp: 5,
+  cutOff: 6,
+  admission: 7,
+} as const;
 export type Rank = (typeof RANK)[keyof typeof RANK];
 
 /** Whoever wants to be told when a moment has come. */

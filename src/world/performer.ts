@@ -87,9 +87,9 @@ function octal(bytes: Uint8Array): string {
  */
 export function performing(children: ProcessPort, speed: number): ProcessPort {
   return {
-    start(id, command, retain, startedAt, wake) {
+    start(id, command, retain, startedAt, wake, overAt) {
       const script = command as ScriptedCommand;
-      const child = children.start(id, shellCommand(played(script, speed)), retain, startedAt, wake);
+      const child = children.start(id, shellCommand(played(script, speed)), retain, startedAt, wake, overAt);
       return script.prints === null ? child : withMarks(child, script.prints);
     },
   };
@@ -102,7 +102,7 @@ function withMarks(child: WatchedProcess, prints: Prints): WatchedProcess {
     written: (now) => child.written(now),
     lastOutputAt: (now) => child.lastOutputAt(now),
     quietAt: (quiet, now) => child.quietAt(quiet, now),
-    terminate: (at, grace, by) => child.terminate(at, grace, by),
+    terminate: (at, grace, by, reach) => child.terminate(at, grace, by, reach),
     unending: () => child.unending?.() ?? false,
     read(from, limit, now) {
       const piece = child.read(from, limit, now);

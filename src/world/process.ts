@@ -1,8 +1,38 @@
 /** One scripted process: started once, ended once, its output a function of the time in between. */
-import type { End, Mark, ProcessId, Quiet, Signal } from "../agent/effects.ts";
-import { after, type Duration, earliest, type Instant, moment, never } from "../policy/time.ts";
-import type { ScriptedCommand } from "./script.ts";
-import type { WatchedProcess } from "./watched.ts";
+import type { Completion, End, KillReach, Mark, ProcessId, Quiet, Signal } from "../agent/effects.ts";
+import { after, type Duration, earliest, type Instant, latest, moment, never } from "../policy/time.ts";
+import type { Pace } from "./host.ts";
+import type { Descendant, ScriptedCommand } from "./script.ts";
+import { DRAIN_QUIET, type WatchedProcess } from "./watched.ts";
+
+/** How far a script has come as time goes by, where that is not one for one: on a host that others use too. */
+export interface Progress {
+  /** Milliseconds of the script done by a moment of the trial. */
+  done(now: Instant): number;
+  /** When so much of it is, or was, done, as things stand; `never` if it will not be. */
+  when(script: number): Instant;
+}
+
+/** @param startedAt the trial's beginning, on the host's clock */
+export function progressOf(pace: Pace, startedAt: number): Progress {
+  return {
+    done: (now) => pace.elapsed(now + startedAt),
+    when(script) {
+      const at = pace.when(script);
+      return Number.isFinite(at) ? moment(at - startedAt) : never;
+    },
+  };
+}
+
+/** Somebody wants a process ended. */
+interface Order {
+  /** When TERM is sent. */
+  readonly at: Instant;
+  /** When it has taken hold at the latest. */
+  readonly dies: Instant;
+  readonly by: "limit" | "stop";
+  readonly reach: KillReach;
+}
 
 export class ScriptedProcess implements WatchedProcess {
   readonly id: ProcessId;
@@ -10,11 +40,22 @@ export class ScriptedProcess implements WatchedProcess {
   readonly startedAt: Instant;
   /** How much of the newest output is kept, in bytes. */
   readonly #retain: number;
-  /** When it ends, as things stand; `never` if it does not. */
+  readonly #overAt: Completion;
+  readonly #progress: Progress | null;
+  /** When it counts as over, as things stand; `never` if it does not. */
   endsAt: Instant;
+  /** When its own shell ends: nothing is printed after that. */
+  #shellEnds: Instant;
+  /** In order of time. A host may change how fast things go, so what they come to is worked out anew. */
+  #orders: readonly Order[] = NONE;
   #by: End["by"] = "itself";
   /** When TERM reaches it, or has; `never` if nobody ends it. */
   #termAt: Instant = never;
+  #reach: KillReach = "tree";
+  /** When a kill takes hold, or has; `never` if none does. */
+  #diesAt: Instant = never;
+  /** Whether it is a kill that ends its shell. */
+  #killed = false;
   #signal: Signal | null;
   /** Made once somebody asks after it has come; from then on nothing can change it. */
   #end: End | null = null;
@@ -22,12 +63,22 @@ export class ScriptedProcess implements WatchedProcess {
   /** Whether anybody has been told of its end. */
   reported = false;
 
-  constructor(id: ProcessId, command: ScriptedCommand, startedAt: Instant, retain: number) {
+  constructor(
+    id: ProcessId,
+    command: ScriptedCommand,
+    startedAt: Instant,
+    retain: number,
+    overAt: Completion = "exit",
+    progress: Progress | null = null,
+  ) {
     this.id = id;
     this.command = command;
     this.startedAt = startedAt;
     this.#retain = retain;
-    this.endsAt = command.length === null ? never : after(startedAt, command.length);
+    this.#overAt = overAt;
+    this.#progress = progress;
+    this.#shellEnds = this.#ownEnd();
+    this.endsAt = this.#over();
     this.#code = command.exit.code;
     this.#signal = command.exit.signal;
   }
@@ -35,43 +86,120 @@ export class ScriptedProcess implements WatchedProcess {
   /** Its end, if it has come. An end due at this very moment has. */
   endBy(now: Instant): End | null {
     if (this.endsAt > now) return null;
-    this.#end ??= { at: this.endsAt, by: this.#by, code: this.#code, signal: this.#signal };
+    this.#end ??= this.#ended();
     return this.#end;
   }
 
-  /** TERM at a moment, and KILL after the grace. What would end before that still does, by itself. */
-  terminate(at: Instant, grace: Duration, by: "limit" | "stop"): void {
-    if (this.endsAt <= at) return;
+  /**
+   * TERM at a moment, and KILL after the grace. What would end before that still does, by itself.
+   *
+   * @returns when that has taken hold, if it is not over before
+   */
+  terminate(at: Instant, grace: Duration, by: "limit" | "stop", reach: KillReach): Instant {
     const { onTerm } = this.command;
-    const obeys = onTerm !== null && onTerm <= grace;
-    const dies = after(at, obeys ? onTerm : grace);
+    const dies = after(at, onTerm !== null && onTerm <= grace ? onTerm : grace);
+    this.#orders = [...this.#orders, { at, dies, by, reach }].sort((one, other) => one.at - other.at);
+    this.#settle();
+    return dies;
+  }
+
+  /** The host has changed how fast things go: its ends stand elsewhere now. */
+  goesAnew(): void {
+    this.#settle();
+  }
+
+  /** What its own script and everybody who wants it ended come to. What somebody has seen stays as it was. */
+  #settle(): void {
+    if (this.#end !== null) return;
+    this.#by = "itself";
+    this.#termAt = never;
+    this.#diesAt = never;
+    this.#reach = "tree";
+    this.#killed = false;
+    this.#code = this.command.exit.code;
+    this.#signal = this.command.exit.signal;
+    this.#shellEnds = this.#ownEnd();
+    this.endsAt = this.#over();
+    for (const order of this.#orders) this.#obeys(order);
+  }
+
+  #obeys({ at, dies, by, reach }: Order): void {
+    if (this.endsAt <= at) return;
     // Whoever sends TERM first is the one who ends it.
-    if (at < this.#termAt) {
+    if (this.#termAt === never) {
       this.#by = by;
       this.#termAt = at;
     }
     // Its own exit may fall into the grace: that is how it ends, but it was made to.
     if (this.endsAt <= dies) return;
-    this.endsAt = dies;
-    this.#code = null;
-    this.#signal = obeys ? "SIGTERM" : "SIGKILL";
+    this.#diesAt = dies;
+    this.#reach = reach;
+    if (this.#shellEnds > dies) {
+      const { onTerm } = this.command;
+      this.#killed = true;
+      this.#shellEnds = dies;
+      this.#code = null;
+      this.#signal = onTerm !== null && dies === after(at, onTerm) ? "SIGTERM" : "SIGKILL";
+    }
+    this.endsAt = this.#over();
+  }
+
+  /**
+   * When whoever holds it is told of its end. Where the signal is lost nobody is, unless somebody made it end, or comes to end
+   * it and finds it over; otherwise it is seen when somebody looks.
+   */
+  announcedAt(): Instant {
+    if (!this.command.signalLost || this.#termAt !== never) return this.endsAt;
+    return this.#orders.find(({ at }) => at >= this.endsAt)?.at ?? never;
+  }
+
+  /** From when on nothing of it wants a core: what a kill has not reached goes on for as long as it would have. */
+  get idleFrom(): Instant {
+    return this.#isOrphaned ? never : this.#shellEnds;
+  }
+
+  /** Whether a kill ends its shell and nothing else, so that the command itself lives on. */
+  get #isOrphaned(): boolean {
+    return this.#killed && this.#reach === "process";
+  }
+
+  /** Whether it answers at its port: what a kill has not reached does, too. */
+  servesAt(now: Instant): boolean {
+    const { readyAt } = this.command;
+    if (readyAt === null || this.#when(readyAt) > now) return false;
+    return this.#shellEnds > now || this.#isOrphaned;
+  }
+
+  /** Whether what it holds while it lives is still held: by itself, or by what a kill has not reached. */
+  holdsPort(now: Instant): boolean {
+    return this.#shellEnds > now || this.#isOrphaned;
+  }
+
+  /** Whether its lock is taken: by itself while it lives, by nobody for good where it was killed. */
+  holdsLock(now: Instant): boolean {
+    return this.#shellEnds > now || this.#killed;
+  }
+
+  /** Whether anything that it has started, or all of it, has outlived its end. */
+  get survivors(): number {
+    return (this.#isOrphaned ? 1 : 0) + this.command.descendants.filter((child) => this.#outlives(child)).length;
   }
 
   written(now: Instant): number {
-    return this.command.prints?.writtenBy(this.#age(now)) ?? 0;
+    return this.command.prints?.writtenBy(this.#done(now)) ?? 0;
   }
 
   lastOutputAt(now: Instant): Instant | null {
-    const last = this.command.prints?.lastBy(this.#age(now)) ?? null;
-    return last === null ? null : moment(this.startedAt + last);
+    const last = this.command.prints?.lastBy(this.#done(now)) ?? null;
+    return last === null ? null : this.#when(last);
   }
 
   /** When the quiet that is asked for has lasted, as things stand: output still to come pushes it on. */
   quietAt(quiet: Quiet, now: Instant): Instant {
     if (quiet.since === "start") return after(this.lastOutputAt(now) ?? this.startedAt, quiet.length);
     if (this.written(now) > quiet.cursor) return after(this.lastOutputAt(now) ?? this.startedAt, quiet.length);
-    const next = this.command.prints?.nextAfter(this.#age(now)) ?? null;
-    return next === null ? never : after(moment(this.startedAt + next), quiet.length);
+    const next = this.command.prints?.nextAfter(this.#done(now)) ?? null;
+    return next === null ? never : after(this.#when(next), quiet.length);
   }
 
   read(
@@ -86,10 +214,62 @@ export class ScriptedProcess implements WatchedProcess {
     return { from: begin, bytes: piece?.bytes ?? EMPTY, written, complete: kept === 0, marks: piece?.marks ?? [] };
   }
 
-  /** Its age, which stops with it. */
-  #age(now: Instant): number {
-    return earliest(now, this.endsAt) - this.startedAt;
+  #ended(): End {
+    const { survivors } = this;
+    const heldOpen = this.command.descendants.some((child) => child.holdsOutput && this.#outlives(child));
+    return {
+      at: this.endsAt,
+      by: this.#by,
+      code: this.#code,
+      signal: this.#signal,
+      ...(survivors === 0 ? null : { survivors }),
+      ...(heldOpen ? { heldOpen: true as const } : null),
+      ...(this.command.prevented ? { prevented: true as const } : null),
+    };
+  }
+
+  /** When its script comes to its end. */
+  #ownEnd(): Instant {
+    const { length } = this.command;
+    return length === null ? never : this.#when(length);
+  }
+
+  /** When it counts as over: its shell's end, later where something holds its output open. */
+  #over(): Instant {
+    const { descendants } = this.command;
+    if (descendants.length === 0) return this.#shellEnds;
+    let held = this.#shellEnds;
+    for (const child of descendants) {
+      if (child.holdsOutput && this.#when(child.startsAt) <= this.#shellEnds)
+        held = latest(held, this.#childEnds(child));
+    }
+    // A shell that has exited leaves its output to be drained, and no longer than that.
+    return this.#overAt === "end_of_output" || held === this.#shellEnds
+      ? held
+      : earliest(held, after(this.#shellEnds, DRAIN_QUIET));
+  }
+
+  #childEnds({ startsAt, endsAt, group }: Descendant): Instant {
+    // A child waits silently: it lasts as long as it says, however fast its parent gets on.
+    const own = endsAt === null ? never : after(this.#when(startsAt), (endsAt - startsAt) as Duration);
+    const reached = this.#reach === "tree" || (this.#reach === "group" && group === "same");
+    return reached ? earliest(own, this.#diesAt) : own;
+  }
+
+  #outlives(child: Descendant): boolean {
+    return this.#when(child.startsAt) <= this.#shellEnds && this.#childEnds(child) > this.endsAt;
+  }
+
+  /** How much of its script is done, which stops with its shell. */
+  #done(now: Instant): number {
+    const until = earliest(now, this.#shellEnds);
+    return this.#progress === null ? until - this.startedAt : this.#progress.done(until);
+  }
+
+  #when(script: number): Instant {
+    return this.#progress === null ? moment(this.startedAt + script) : this.#progress.when(script);
   }
 }
 
 const EMPTY = new Uint8Array(0);
+const NONE: readonly Order[] = [];

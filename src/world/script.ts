@@ -6,7 +6,8 @@
  * between, and two worlds that ask at the same moments get the same answers.
  */
 import type { Command, Kind, Mark, Signal, Test } from "../agent/effects.ts";
-import { type Duration, seconds } from "../policy/time.ts";
+import { type Duration, type Instant, seconds } from "../policy/time.ts";
+import type { Stretch } from "./host.ts";
 
 /** Output at fixed moments of a phase, or again and again for as long as the phase lasts. */
 export type Output =
@@ -23,8 +24,29 @@ export interface OutputLine {
 }
 
 export type Phase =
-  | { readonly phase: "run"; readonly length: Duration; readonly output: Output }
-  | { readonly phase: "hang"; readonly output: Output };
+  | { readonly phase: "run"; readonly length: Duration; readonly output: Output; readonly cpu?: number }
+  | { readonly phase: "hang"; readonly output: Output; readonly cpu?: number }
+  /** Ready after so long, and from then on there for whoever asks; never ends by itself. */
+  | { readonly phase: "server"; readonly readyAfter: Duration; readonly output: Output }
+  /** Asks something of whoever sits at the keyboard. Nobody does: its input is closed. */
+  | { readonly phase: "prompt"; readonly question: Uint8Array; readonly onEndOfInput: Exit | "hang" }
+  /** Starts a process of its own that may outlive it, and goes on at once. */
+  | {
+      readonly phase: "child";
+      readonly lasts: Duration | null;
+      readonly group: "same" | "own";
+      readonly holdsOutput: boolean;
+    };
+
+/** A process that a command has started, and that may outlive it. */
+export interface Descendant {
+  /** Since the command's start. */
+  readonly startsAt: Duration;
+  /** Since the command's start; null: never by itself. */
+  readonly endsAt: Duration | null;
+  readonly group: "same" | "own";
+  readonly holdsOutput: boolean;
+}
 
 /** Where the command comes to its own end; without one it exits with code 0. */
 export interface Exit {
@@ -42,7 +64,35 @@ export interface ScriptedCommand extends Command {
   /** How long after TERM it ends; null: it obeys only KILL. */
   readonly onTerm: Duration | null;
   readonly prints: Prints | null;
+  /** From when on it answers at its port, since its start; null: never. */
+  readonly readyAt: Duration | null;
+  readonly descendants: readonly Descendant[];
+  /** Nobody is told when it ends; whoever looks sees it. */
+  readonly signalLost: boolean;
+  /** What it holds while it lives, and leaves behind stale if it is killed; null: nothing. */
+  readonly lock: string | null;
+  /** What becomes of it instead where its port or its lock is taken; null: nothing of it can be. */
+  readonly clash: ScriptedCommand | null;
+  /** Whether this is what becomes of another one instead. */
+  readonly prevented: boolean;
+  /** What it wants of a host; null: no core at any time. */
+  readonly stretches: readonly Stretch[] | null;
 }
+
+/** What is true of most commands. */
+export const PLAIN = {
+  passes: [],
+  spoils: [],
+  port: null,
+  prints: null,
+  readyAt: null,
+  descendants: [],
+  signalLost: false,
+  lock: null,
+  clash: null,
+  prevented: false,
+  stretches: null,
+} as const satisfies Partial<ScriptedCommand>;
 
 /** Under this a finite command counts as quick. */
 const QUICK = seconds(10);
@@ -54,8 +104,10 @@ export function kindOf(length: Duration | null): Kind {
 }
 
 const CLEAN: Exit = { code: 0, signal: null };
+const CLASH: Exit = { code: 1, signal: null };
 const AT_ONCE = 0 as Duration;
-const NO_TESTS: readonly Test[] = [];
+/** What nobody knows the length of is usually taken for a minute's work. */
+export const UNKNOWN = seconds(60);
 
 export interface ScriptSpec {
   readonly line: string;
@@ -64,34 +116,118 @@ export interface ScriptSpec {
   readonly onTerm?: Duration | null;
   readonly passes?: readonly Test[];
   readonly spoils?: readonly Test[];
+  /** Where it serves once it is ready. */
+  readonly port?: number | null;
+  readonly lock?: string | null;
+  readonly signalLost?: boolean;
+  readonly usual?: Duration | null;
 }
 
-/** A command from its phases. Phases after one that hangs are never reached. */
+/** A command from its phases. Phases after one that never ends are never reached. */
 export function scripted(spec: ScriptSpec): ScriptedCommand {
+  const { port = null, lock = null } = spec;
   const bursts: Burst[] = [];
+  const descendants: Descendant[] = [];
+  const stretches: Stretch[] = [];
   let now = 0;
   let bytes = 0;
-  let length: Duration | null = null;
+  let servesFrom: number | null = null;
+  let exit = spec.exit ?? CLEAN;
   for (const phase of spec.phases) {
-    const lasts = phase.phase === "hang" ? Number.POSITIVE_INFINITY : phase.length;
-    for (const burst of burstsOf(phase.output, now, lasts, bytes)) {
+    if (phase.phase === "child") {
+      const endsAt = phase.lasts === null ? null : ((now + phase.lasts) as Duration);
+      descendants.push({ startsAt: now as Duration, endsAt, group: phase.group, holdsOutput: phase.holdsOutput });
+      continue;
+    }
+    const lasts = lengthOf(phase);
+    for (const burst of burstsOf(outputOf(phase), now, lasts, bytes)) {
       bursts.push(burst);
       bytes = burst.byte + burst.count * burst.line.length;
     }
+    if (phase.phase === "server") servesFrom = now + phase.readyAfter;
+    if (lasts > 0) stretches.push({ cpu: "cpu" in phase ? (phase.cpu ?? 0) : 0, lasts });
     now += lasts;
-    if (phase.phase === "hang") break;
+    if (phase.phase === "prompt" && phase.onEndOfInput !== "hang") {
+      exit = phase.onEndOfInput;
+      break;
+    }
+    if (lasts === Number.POSITIVE_INFINITY) break;
   }
-  if (Number.isFinite(now)) length = now as Duration;
+  const length = Number.isFinite(now) ? (now as Duration) : null;
+  const finite = stretches.reduce((sum, { lasts }) => (Number.isFinite(lasts) ? sum + lasts : sum), 0);
   return {
+    ...PLAIN,
     line: spec.line,
-    kind: kindOf(length),
-    passes: spec.passes ?? NO_TESTS,
-    spoils: spec.spoils ?? NO_TESTS,
+    kind: servesFrom === null ? kindOf(length) : "server",
+    passes: spec.passes ?? PLAIN.passes,
+    spoils: spec.spoils ?? PLAIN.spoils,
     length,
-    exit: spec.exit ?? CLEAN,
+    exit,
     onTerm: spec.onTerm === undefined ? AT_ONCE : spec.onTerm,
     prints: bursts.length === 0 ? null : new Prints(bursts),
+    port,
+    readyAt: servesFrom as Duration | null,
+    descendants,
+    signalLost: spec.signalLost ?? false,
+    lock,
+    clash: port === null && lock === null ? null : clashing(spec),
+    stretches: stretches.some(({ cpu }) => cpu > 0) ? stretches : null,
+    usual: spec.usual ?? length ?? (finite > 0 ? (finite as Duration) : UNKNOWN),
   };
+}
+
+function lengthOf(phase: Exclude<Phase, { phase: "child" }>): number {
+  if (phase.phase === "run") return phase.length;
+  if (phase.phase === "prompt") return phase.onEndOfInput === "hang" ? Number.POSITIVE_INFINITY : 0;
+  return Number.POSITIVE_INFINITY;
+}
+
+function outputOf(phase: Exclude<Phase, { phase: "child" }>): Output {
+  if (phase.phase !== "prompt") return phase.output;
+  return { output: "at", lines: [{ at: AT_ONCE, line: phase.question, says: null }] };
+}
+
+const encoder = new TextEncoder();
+
+/** The same command where its lock or its port is taken: a lock stops it at once, a port when it comes to serve. */
+function clashing({ port = null, lock = null, ...spec }: ScriptSpec): ScriptedCommand {
+  const says = (line: string): Phase => ({
+    phase: "run",
+    length: AT_ONCE,
+    output: { output: "at", lines: [{ at: AT_ONCE, line: encoder.encode(`${line}\n`), says: "failure" }] },
+  });
+  const serves = spec.phases.findIndex(({ phase }) => phase === "server");
+  const phases =
+    lock !== null || serves < 0
+      ? [says(`cannot get the lock ${lock}: it is taken`)]
+      : [...spec.phases.slice(0, serves), says(`cannot listen on port ${port}: it is taken`)];
+  const { onTerm } = spec;
+  const instead = scripted({ line: spec.line, phases, exit: CLASH, ...(onTerm === undefined ? {} : { onTerm }) });
+  return { ...instead, prevented: true };
+}
+
+/** What a command wants of a host; nothing but time, if it does not say. */
+export function stretchesOf({ stretches, length }: ScriptedCommand): readonly Stretch[] {
+  return stretches ?? [{ cpu: 0, lasts: length ?? Number.POSITIVE_INFINITY }];
+}
+
+/** A process that may hold what another one wants. */
+interface Holder {
+  readonly command: ScriptedCommand;
+  holdsPort(now: Instant): boolean;
+  holdsLock(now: Instant): boolean;
+}
+
+/** What a command does here and now: something else, where its port or its lock is taken. */
+export function meets(command: ScriptedCommand, others: readonly Holder[], now: Instant): ScriptedCommand {
+  const { port, lock, clash } = command;
+  if (clash === null) return command;
+  const taken = others.some(
+    (other) =>
+      (port !== null && other.command.port === port && other.holdsPort(now)) ||
+      (lock !== null && other.command.lock === lock && other.holdsLock(now)),
+  );
+  return taken ? clash : command;
 }
 
 /** A line printed `count` times, `every` apart. */

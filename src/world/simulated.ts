@@ -8,14 +8,26 @@
  * trial at that very millisecond. The outer harness is part of the world: it ends each trial at its
  * outer limit, whatever is being held then.
  */
-import { type Agent, type Answer, CutOff, type Effect, type Held, type ProcessId } from "../agent/effects.ts";
+import {
+  type Agent,
+  type Answer,
+  CutOff,
+  type Effect,
+  type Held,
+  NOBODY_GOES_ON,
+  type ProcessId,
+  type Sibling,
+} from "../agent/effects.ts";
 import type { Record, TrialEvent } from "../agent/events.ts";
 import { journal } from "../agent/journal.ts";
-import { after, type Duration, type Instant, moment, never } from "../policy/time.ts";
-import { BrokenPromise, Kernel, type KernelOptions, RANK, type Token } from "./kernel.ts";
-import { ScriptedProcess } from "./process.ts";
-import type { ScriptedCommand } from "./script.ts";
-import { type HoldEffect, held, holdEnds, nextLook } from "./watched.ts";
+import { after, type Duration, earliest, type Instant, moment, never } from "../policy/time.ts";
+import type { Host, Pace } from "./host.ts";
+import { BrokenPromise, Kernel, type KernelOptions, RANK, type Rank, type Token } from "./kernel.ts";
+import { type Progress, progressOf, ScriptedProcess } from "./process.ts";
+import type { Provider } from "./provider.ts";
+import { meets, type ScriptedCommand, stretchesOf } from "./script.ts";
+import { Requested } from "./service.ts";
+import { type HoldEffect, held, holdEnds, isDue, nextLook } from "./watched.ts";
 
 /** A trial that waits for its slot. */
 export interface Entrant {
@@ -26,6 +38,8 @@ export interface Entrant {
   readonly ended: (trial: EndedTrial) => void;
   /** Moments at which a client gives up on whatever call is then being held. */
   readonly cancels?: readonly Instant[];
+  /** Moments at which something from outside breaks into whatever is then going on. */
+  readonly interrupts?: readonly Instant[];
 }
 
 export interface EndedTrial {
@@ -40,6 +54,10 @@ export interface EndedTrial {
 export interface Lane {
   readonly slots: number;
   readonly entrants: Iterable<Entrant>;
+  /** Serves the requests of its trials; left out: each takes what its model takes. Lanes may have one in common. */
+  readonly provider?: Provider | null;
+  /** Runs their commands; left out: each runs as if alone. */
+  readonly host?: Host | null;
 }
 
 export interface WorldSpec {
@@ -130,6 +148,8 @@ class OpenLane {
   readonly occupancy: Occupancy = { since: [0], taken: [0] };
   taken = 0;
   queueIsEmpty = false;
+  readonly provider: Provider | null;
+  readonly host: SharedHost | null;
   readonly #world: SimulatedWorld;
   readonly #slots: number;
   readonly #queue: Iterator<Entrant>;
@@ -138,8 +158,10 @@ class OpenLane {
   #used = 0;
   #asOf = 0;
 
-  constructor(world: SimulatedWorld, { slots, entrants }: Lane) {
+  constructor(world: SimulatedWorld, { slots, entrants, provider, host }: Lane) {
     this.#world = world;
+    this.provider = provider ?? null;
+    this.host = host === undefined || host === null ? null : new SharedHost(world.kernel, host);
     this.#slots = slots;
     this.#queue = entrants[Symbol.iterator]();
     this.#next = this.#draw();
@@ -191,10 +213,66 @@ class OpenLane {
   }
 }
 
+/** A host as the queue turns it: whoever holds a process on it looks again when things go faster or slower. */
+class SharedHost {
+  readonly #kernel: Kernel;
+  readonly #host: Host;
+  /** Every trial that has a process on it. */
+  readonly #trials = new Set<TrialRun>();
+  #token: Token = -1;
+
+  constructor(kernel: Kernel, host: Host) {
+    this.#kernel = kernel;
+    this.#host = host;
+  }
+
+  /** @param startedAt the trial's own beginning, from which its moments count */
+  starts(
+    trial: TrialRun,
+    command: ScriptedCommand,
+    startedAt: number,
+  ): { readonly pace: Pace; readonly progress: Progress } {
+    const pace = this.#host.starts(this.#kernel.now, stretchesOf(command));
+    this.#trials.add(trial);
+    return { pace, progress: progressOf(pace, startedAt) };
+  }
+
+  /** Processes have started or gone. */
+  changed(): void {
+    this.#host.turn(this.#kernel.now);
+    for (const trial of this.#trials) trial.freesHost();
+    for (const trial of this.#trials) trial.looksAgain();
+    if (this.#token >= 0) this.#kernel.cancel(this.#token);
+    const next = this.#host.nextChangeAt();
+    this.#token = Number.isFinite(next) ? this.#kernel.schedule(next, RANK.host, this) : -1;
+  }
+
+  due(what: number): void {
+    if (what !== KILLED) this.#token = -1;
+    this.changed();
+  }
+
+  /** Something is ended at a moment, and then no longer wants anything of the host. */
+  hears(at: number): Token {
+    return this.#kernel.schedule(at, RANK.host, this, KILLED);
+  }
+
+  ends(pace: Pace): void {
+    this.#host.ends(this.#kernel.now, pace);
+  }
+
+  leaves(trial: TrialRun): void {
+    this.#trials.delete(trial);
+  }
+}
+
+const KILLED = 1;
+
 const WAKE = 0;
 const CUT = 1;
 const FREE = 2;
 const CANCEL = 3;
+const INTERRUPT = 4;
 
 /** The most effects that an agent may be answered without any time going by. */
 const AT_ONCE_LIMIT = 100_000;
@@ -202,48 +280,70 @@ const AT_ONCE_LIMIT = 100_000;
 /** How many lines of a trial's journal the message of a broken promise shows. */
 const TRACE_SHOWN = 12;
 
-/** One trial on its way through the world: performs the effects that its agent asks for. */
+/** One trial on its way through the world. */
 class TrialRun {
-  readonly #world: SimulatedWorld;
-  readonly #lane: OpenLane;
+  readonly world: SimulatedWorld;
+  readonly lane: OpenLane;
+  readonly startedAt: number;
   readonly #entrant: Entrant;
-  readonly #startedAt: number;
   /** Whether every moment of it is a small integer, which needs no box of its own: up to 24 days. */
   readonly #isShort: boolean;
   readonly #usedBefore: number;
   readonly #events: TrialEvent[] = [];
   readonly #processes: ScriptedProcess[] = [];
-  #agent!: Agent<void>;
+  /** On a shared host, by process: how it gets on there; null once it is over. */
+  readonly #paces: (Pace | null)[] = [];
+  /** Entries at which somebody is ended on a shared host. */
+  readonly #heard: Token[] = [];
+  #strand!: Strand;
   #cutToken: Token = 0;
-  /** What the agent is waiting for, and the entry that will wake it. */
-  #waiting: Effect | null = null;
-  #wakeToken: Token = -1;
+  #over = false;
 
   constructor(world: SimulatedWorld, lane: OpenLane, entrant: Entrant) {
-    this.#world = world;
-    this.#lane = lane;
+    this.world = world;
+    this.lane = lane;
     this.#entrant = entrant;
-    this.#startedAt = world.kernel.now;
+    this.startedAt = world.kernel.now;
     this.#isShort = entrant.outerLimit < 2 ** 31;
     this.#usedBefore = lane.used();
   }
 
   start(): void {
-    const { kernel } = this.#world;
-    this.#world.latest = this;
-    const { outerLimit, cancels, begin } = this.#entrant;
-    this.#cutToken = kernel.schedule(this.#startedAt + outerLimit, RANK.cutOff, this, CUT);
-    for (const at of cancels ?? []) kernel.schedule(this.#startedAt + at, RANK.cancel, this, CANCEL);
-    this.#agent = begin((event) => this.#events.push(event));
-    this.#goOn(undefined);
+    const { kernel } = this.world;
+    this.world.latest = this;
+    const { outerLimit, cancels, interrupts, begin } = this.#entrant;
+    this.#cutToken = kernel.schedule(this.startedAt + outerLimit, RANK.cutOff, this, CUT);
+    for (const at of cancels ?? []) kernel.schedule(this.startedAt + at, RANK.cancel, this, CANCEL);
+    // Whoever begins at a moment knows of what happens then, and nobody is told of one moment twice.
+    for (const at of new Set(interrupts))
+      if (at > 0) kernel.schedule(this.startedAt + at, RANK.outside, this, INTERRUPT);
+    const agent = begin((event) => this.#events.push(event));
+    this.#strand = new Strand(this, agent, null);
+    this.#strand.goOn(undefined);
   }
 
   due(what: number): void {
-    this.#world.latest = this;
-    if (what === WAKE) this.#wake();
-    else if (what === CUT) this.#cutOff();
-    else if (what === FREE) this.#lane.free();
-    else this.#cancelHold();
+    this.world.latest = this;
+    if (what === CUT) this.#cutOff();
+    else if (what === FREE) this.lane.free();
+    else if (!this.#over)
+      for (const strand of this.#strand.all()) strand.breakInto(what === CANCEL ? "cancelled" : "interrupted");
+  }
+
+  get hasSiblings(): boolean {
+    return this.#strand.hasSiblings;
+  }
+
+  /** One of several agents is to be woken: all that are due with it are, in an order that does not hang on the queue's. */
+  wakes({ dueRank }: Strand): void {
+    this.world.latest = this;
+    for (const strand of this.#strand.all()) if (strand.isDue(this.world.kernel.now, dueRank)) strand.wake();
+  }
+
+  /** The time of one child job is up, and perhaps of others. */
+  timeIsUp(): void {
+    this.world.latest = this;
+    for (const strand of this.#strand.all()) if (strand.cutAt === this.world.kernel.now) strand.timeIsUp();
   }
 
   /** The last of what happened, for a message. */
@@ -253,66 +353,211 @@ class TrialRun {
   }
 
   /** Moments of the trial count from its own beginning. */
-  #now(): Instant {
-    const now = this.#world.kernel.now - this.#startedAt;
+  now(): Instant {
+    const now = this.world.kernel.now - this.startedAt;
     return moment(this.#isShort ? now | 0 : now);
   }
 
-  #goOn(answer: Answer | undefined): void {
+  /** Its agent is done. */
+  done(): void {
+    this.world.kernel.cancel(this.#cutToken);
+    this.#end();
+    this.lane.free();
+  }
+
+  startProcess({ process, command, retain, overAt }: Extract<Effect, { effect: "start" }>, now: Instant): void {
+    const script = meets(command as ScriptedCommand, this.#processes, now);
+    const { host } = this.lane;
+    if (host === null) this.#processes[process - 1] = new ScriptedProcess(process, script, now, retain, overAt);
+    else {
+      const { pace, progress } = host.starts(this, script, this.startedAt);
+      this.#paces[process - 1] = pace;
+      this.#processes[process - 1] = new ScriptedProcess(process, script, now, retain, overAt, progress);
+      host.changed();
+    }
+  }
+
+  process(id: ProcessId): ScriptedProcess {
+    const process = this.#processes[id - 1];
+    if (process === undefined) throw new BrokenPromise(`process ${id} was never started`);
+    return process;
+  }
+
+  answersAt(port: number, now: Instant): boolean {
+    return this.#processes.some((process) => process.command.port === port && process.servesAt(now));
+  }
+
+  /** Of its processes those that are over no longer want anything of the host. */
+  freesHost(): void {
+    const now = this.now();
+    for (const [at, pace] of this.#paces.entries()) {
+      const process = this.#processes[at];
+      if (pace === null || process === undefined || process.idleFrom > now) continue;
+      this.#paces[at] = null;
+      this.lane.host!.ends(pace);
+    }
+  }
+
+  /** Things go faster or slower on the host: ends stand elsewhere, and so does whatever is waited for. */
+  looksAgain(): void {
+    for (const [at, pace] of this.#paces.entries()) if (pace !== null) this.#processes[at]?.goesAnew();
+    if (!this.#over) this.#strand.looksAgain();
+  }
+
+  /** Ends a process, now or later. */
+  terminate(effect: Extract<Effect, { effect: "limit" | "stop" }>, at: Instant): ScriptedProcess {
+    const process = this.process(effect.process);
+    const dies = process.terminate(at, effect.grace, effect.effect, effect.reach);
+    const { host } = this.lane;
+    if (host !== null && dies !== never) this.#heard.push(host.hears(this.startedAt + dies));
+    return process;
+  }
+
+  #cutOff(): void {
+    this.#strand.cut();
+    this.#end();
+    this.world.kernel.schedule(this.world.kernel.now + this.world.cutGrace, RANK.timer, this, FREE);
+  }
+
+  #end(): void {
+    this.#over = true;
+    const now = this.now();
+    for (const process of this.#processes) {
+      const answers = process.command.readyAt !== null && process.servesAt(now);
+      if (!process.reported || answers) {
+        this.#events.push({ event: "left_behind", at: now, process: process.id, end: process.endBy(now), answers });
+      }
+    }
+    const { host } = this.lane;
+    if (host !== null) {
+      for (const token of this.#heard) this.world.kernel.cancel(token);
+      for (const pace of this.#paces) if (pace !== null) host.ends(pace);
+      host.leaves(this);
+      host.changed();
+    }
+    const { kernel } = this.world;
+    const length = kernel.now - this.startedAt;
+    this.#entrant.ended({
+      events: this.#events,
+      startedAt: this.startedAt,
+      endedAt: kernel.now,
+      concurrency: length === 0 ? this.lane.taken : (this.lane.used() - this.#usedBefore) / length,
+    });
+  }
+}
+
+/** One agent of a trial at work: performs the effects that it asks for. A trial has one, and others while it has siblings. */
+class Strand {
+  readonly #trial: TrialRun;
+  readonly #kernel: Kernel;
+  /** The trial's beginning, in milliseconds since the world's. */
+  readonly #startedAt: number;
+  readonly #agent: Agent<unknown>;
+  /** Whose sibling calls this is one of; null: the trial's own. */
+  readonly #parent: Strand | null;
+  /** What the agent is waiting for, and the entry that will wake it. */
+  #waiting: Effect | null = null;
+  #wakeToken: Token = -1;
+  /** When that entry is due, in milliseconds since the world began, and among which of its moment. */
+  #dueAt = 0;
+  dueRank: Rank = RANK.timer;
+  /** When to look at the hold that is waited for, whatever happens. */
+  #lookAt: Instant = never;
+  #cutToken: Token = -1;
+  /** When its own time is up, likewise; infinite where it has none. */
+  cutAt = Number.POSITIVE_INFINITY;
+  #request: Requested | null = null;
+  /** Agents side by side that are not done. */
+  #siblings: Strand[] | null = null;
+
+  constructor(trial: TrialRun, agent: Agent<unknown>, parent: Strand | null) {
+    this.#trial = trial;
+    this.#kernel = trial.world.kernel;
+    this.#startedAt = trial.startedAt;
+    this.#agent = agent;
+    this.#parent = parent;
+  }
+
+  due(what: number): void {
+    if (what !== WAKE) this.#trial.timeIsUp();
+    else if (this.#trial.hasSiblings) this.#trial.wakes(this);
+    else {
+      this.#trial.world.latest = this.#trial;
+      this.#wakeToken = -1;
+      this.wake();
+    }
+  }
+
+  get hasSiblings(): boolean {
+    return this.#siblings !== null;
+  }
+
+  /** Itself, and whoever works side by side for it, in the order in which they were asked for. */
+  all(): readonly Strand[] {
+    return this.#siblings === null ? [this] : [this, ...this.#siblings.flatMap((sibling) => sibling.all())];
+  }
+
+  isDue(now: number, rank: Rank): boolean {
+    return this.#wakeToken >= 0 && this.#dueAt === now && this.dueRank === rank;
+  }
+
+  goOn(answer: Answer | undefined): void {
     let step = this.#agent.next(answer as Answer);
     for (let atOnce = 0; step.done !== true; atOnce += 1) {
       const answered = this.#perform(step.value);
       if (answered === null) return;
       if (atOnce === AT_ONCE_LIMIT)
-        throw new BrokenPromise(`an agent asked for ${AT_ONCE_LIMIT} things in one moment, at ${this.#now()} ms`);
+        throw new BrokenPromise(`an agent asked for ${AT_ONCE_LIMIT} things in one moment, at ${this.#trial.now()} ms`);
       step = this.#agent.next(answered);
     }
-    this.#world.kernel.cancel(this.#cutToken);
-    this.#end();
-    this.#lane.free();
+    if (this.#parent === null) this.#trial.done();
+    else this.#parent.siblingDone(this, step.value);
   }
 
   /** The answer, if it can be given at once; otherwise the agent waits and this is null. */
   #perform(effect: Effect): Answer | null {
-    const now = this.#now();
+    const trial = this.#trial;
+    const now = trial.now();
     switch (effect.effect) {
       case "pass":
         return effect.until <= now ? { at: now } : this.#waitFor(effect, effect.until, RANK.timer);
       case "ask":
-        return effect.takes <= 0
-          ? { at: now, move: effect.move }
-          : this.#waitFor(effect, after(now, effect.takes), RANK.timer);
-      case "start": {
-        const { process, command, retain } = effect;
-        this.#processes.push(new ScriptedProcess(process, command as ScriptedCommand, now, retain));
+        return this.#ask(effect, now);
+      case "start":
+        trial.startProcess(effect, now);
         return { at: now };
-      }
       case "hold":
         return this.#hold(effect, now);
       case "limit":
-        this.#process(effect.process).terminate(effect.at, effect.grace, "limit");
+        trial.terminate(effect, effect.at);
         return { at: now };
       case "stop": {
-        const process = this.#process(effect.process);
-        process.terminate(now, effect.grace, "stop");
+        const process = trial.terminate(effect, now);
         return process.endsAt <= now ? this.#stopped(process, now) : this.#waitFor(effect, process.endsAt, RANK.exit);
       }
       case "read":
-        return { at: now, ...this.#process(effect.process).read(effect.from, effect.limit, now) };
+        return { at: now, ...trial.process(effect.process).read(effect.from, effect.limit, now) };
+      case "probe":
+        return { at: now, answers: trial.answersAt(effect.port, now) };
+      case "together":
+        return this.#beginTogether(effect, effect.agents, now);
     }
   }
 
   #waitFor(effect: Effect, until: Instant, rank: typeof RANK.exit | typeof RANK.timer): null {
     this.#waiting = effect;
-    this.#wakeToken = until === never ? -1 : this.#world.kernel.schedule(this.#startedAt + until, rank, this, WAKE);
+    const kernel = this.#kernel;
+    this.#dueAt = Math.max(this.#startedAt + until, kernel.now);
+    this.dueRank = rank;
+    this.#wakeToken = until === never ? -1 : kernel.schedule(this.#dueAt, rank, this, WAKE);
     return null;
   }
 
-  #wake(): void {
+  wake(): void {
     const effect = this.#waiting!;
-    this.#waiting = null;
-    const answer = this.#answerTo(effect, this.#now());
-    if (answer !== null) this.#goOn(answer);
+    this.#forget();
+    const answer = this.#answerTo(effect, this.#trial.now());
+    if (answer !== null) this.goOn(answer);
   }
 
   /** The answer to an effect that was waited for; null if it has to wait on. */
@@ -321,9 +566,9 @@ class TrialRun {
       case "pass":
         return { at: now };
       case "ask":
-        return { at: now, move: effect.move };
+        return this.#asked(effect, now);
       case "stop":
-        return this.#stopped(this.#process(effect.process), now);
+        return this.#stopped(this.#trial.process(effect.process), now);
       case "hold":
         return this.#hold(effect, now);
       default:
@@ -331,14 +576,39 @@ class TrialRun {
     }
   }
 
+  #ask(effect: Extract<Effect, { effect: "ask" }>, now: Instant): Answer | null {
+    const { provider } = this.#trial.lane;
+    if (effect.request === null || provider === null) {
+      return effect.takes <= 0
+        ? { at: now, move: effect.move, service: null, interrupted: false }
+        : this.#waitFor(effect, after(now, effect.takes), RANK.timer);
+    }
+    this.#request = new Requested(provider, effect.request, this.#kernel.now);
+    return this.#asked(effect, now);
+  }
+
+  /** The answer to a request that is due; null while the provider has it, or is to be asked once more. */
+  #asked(effect: Extract<Effect, { effect: "ask" }>, now: Instant): Answer | null {
+    const request = this.#request;
+    if (request === null) return { at: now, move: effect.move, service: null, interrupted: false };
+    const service = request.look(this.#kernel.now);
+    if (service === null) return this.#waitFor(effect, moment(request.dueAt - this.#startedAt), RANK.timer);
+    this.#request = null;
+    return { at: now, move: effect.move, service, interrupted: false };
+  }
+
   #hold(effect: HoldEffect, now: Instant): Answer | null {
-    const process = this.#process(effect.anyOf[0]);
+    const process = this.#trial.process(effect.anyOf[0]);
     const why = holdEnds(effect, process, now);
     if (why !== null) return this.#held(process, why, now);
-    const next = nextLook(effect, process, now);
-    return process.endsAt <= next
-      ? this.#waitFor(effect, process.endsAt, RANK.exit)
-      : this.#waitFor(effect, next, RANK.timer);
+    this.#lookAt = nextLook(effect, process, now);
+    return this.#waitForHold(effect, process);
+  }
+
+  #waitForHold(effect: HoldEffect, process: ScriptedProcess): null {
+    const told = process.announcedAt();
+    if (told <= this.#lookAt) return this.#waitFor(effect, told, RANK.exit);
+    return this.#waitFor(effect, this.#lookAt, RANK.timer);
   }
 
   #held(process: ScriptedProcess, why: Held["why"], now: Instant): Answer {
@@ -352,42 +622,120 @@ class TrialRun {
     return { at: now, end: process.endBy(now) };
   }
 
-  #cancelHold(): void {
+  /** On a shared host: what is held may end at another moment now. */
+  looksAgain(): void {
     const effect = this.#waiting;
-    if (effect?.effect !== "hold") return;
-    this.#world.kernel.cancel(this.#wakeToken);
-    this.#waiting = null;
-    this.#goOn(this.#held(this.#process(effect.anyOf[0]), "cancelled", this.#now()));
-  }
-
-  #cutOff(): void {
-    if (this.#wakeToken >= 0) this.#world.kernel.cancel(this.#wakeToken);
-    this.#waiting = null;
-    const { done } = this.#agent.throw(new CutOff(this.#now()));
-    if (done !== true) throw new BrokenPromise("an agent that was cut off asked for more");
-    this.#end();
-    this.#world.kernel.schedule(this.#world.kernel.now + this.#world.cutGrace, RANK.timer, this, FREE);
-  }
-
-  #end(): void {
-    const now = this.#now();
-    for (const process of this.#processes) {
-      if (!process.reported)
-        this.#events.push({ event: "left_behind", at: now, process: process.id, end: process.endBy(now) });
+    const now = this.#trial.now();
+    // Whoever must be answered is answered on a turn of its own.
+    if (effect?.effect === "hold") {
+      this.#forget();
+      const process = this.#trial.process(effect.anyOf[0]);
+      this.#lookAt = earliest(this.#lookAt, nextLook(effect, process, now));
+      this.#waitForHold(effect, process);
+    } else if (effect?.effect === "stop") {
+      this.#forget();
+      this.#waitFor(effect, this.#trial.process(effect.process).endsAt, RANK.exit);
     }
-    const { kernel } = this.#world;
-    const length = kernel.now - this.#startedAt;
-    this.#entrant.ended({
-      events: this.#events,
-      startedAt: this.#startedAt,
-      endedAt: kernel.now,
-      concurrency: length === 0 ? this.#lane.taken : (this.#lane.used() - this.#usedBefore) / length,
-    });
+    for (const sibling of this.#siblings ?? []) sibling.looksAgain();
   }
 
-  #process(id: ProcessId): ScriptedProcess {
-    const process = this.#processes[id - 1];
-    if (process === undefined) throw new BrokenPromise(`process ${id} was never started`);
-    return process;
+  // Several agents side by side
+
+  #beginTogether(effect: Effect, agents: readonly Sibling[], now: Instant): Answer | null {
+    if (agents.length === 0) return { at: now };
+    const { world, startedAt } = this.#trial;
+    this.#waiting = effect;
+    this.#wakeToken = -1;
+    const siblings = agents.map(({ agent, until }) => {
+      const sibling = new Strand(this.#trial, agent, this);
+      if (until !== null) {
+        sibling.cutAt = startedAt + until;
+        sibling.#cutToken = world.kernel.schedule(sibling.cutAt, RANK.timeIsUp, sibling, CUT);
+      }
+      return sibling;
+    });
+    this.#siblings = [...siblings];
+    this.#begins = true;
+    // One of them may end it for all.
+    for (const sibling of siblings) if (this.#siblings.includes(sibling)) sibling.goOn(undefined);
+    this.#begins = false;
+    return this.#siblings.length === 0 ? this.#allDone(now) : null;
+  }
+
+  /** While siblings are being started one of them may be done at once; they are answered for together. */
+  #begins = false;
+
+  siblingDone(sibling: Strand, result: unknown): void {
+    sibling.#hasNoLimit();
+    const siblings = this.#siblings!;
+    siblings.splice(siblings.indexOf(sibling), 1);
+    if (result === NOBODY_GOES_ON) for (const other of siblings.splice(0)) other.cut();
+    if (siblings.length === 0 && !this.#begins) this.goOn(this.#allDone(this.#trial.now()));
+  }
+
+  #allDone(now: Instant): Answer {
+    this.#siblings = null;
+    this.#waiting = null;
+    return { at: now };
+  }
+
+  /** A child job whose own time is up. */
+  timeIsUp(): void {
+    this.cut();
+    this.#parent!.siblingDone(this, undefined);
+  }
+
+  #hasNoLimit(): void {
+    if (this.#cutToken >= 0) this.#kernel.cancel(this.#cutToken);
+    this.#cutToken = -1;
+    this.cutAt = Number.POSITIVE_INFINITY;
+  }
+
+  // What breaks in
+
+  /**
+   * A client gives up on what is held; or something from outside ends whatever is going on, unless that is a stop. What would
+   * be answered at this moment anyway is.
+   */
+  breakInto(why: "cancelled" | "interrupted"): void {
+    const effect = this.#waiting;
+    if (effect === null || this.#siblings !== null) return;
+    if (effect.effect !== "hold" && (why === "cancelled" || effect.effect === "stop")) return;
+    const now = this.#trial.now();
+    if (why === "interrupted" && this.#isAnswered(effect, now)) return;
+    this.#forget();
+    this.#request = null;
+    if (effect.effect === "hold") this.goOn(this.#held(this.#trial.process(effect.anyOf[0]), why, now));
+    else if (effect.effect === "ask") this.goOn({ at: now, move: effect.move, service: null, interrupted: true });
+    else this.goOn({ at: now });
+  }
+
+  /** Whether what is waited for is answered at this moment anyway. */
+  #isAnswered(effect: Effect, now: Instant): boolean {
+    const { kernel } = this.#trial.world;
+    if (effect.effect === "hold") return isDue(effect, this.#trial.process(effect.anyOf[0]), now);
+    if (effect.effect === "ask" && this.#request !== null) return this.#request.isAnswered(kernel.now);
+    return this.#wakeToken >= 0 && this.#dueAt === kernel.now;
+  }
+
+  /** Ends here, whatever it was waiting for, and so do its siblings. */
+  cut(): void {
+    this.#forget();
+    this.#hasNoLimit();
+    for (const sibling of this.#siblings?.splice(0) ?? []) sibling.cut();
+    this.#siblings = null;
+    try {
+      const { done } = this.#agent.throw(new CutOff(this.#trial.now()));
+      if (done !== true) throw new BrokenPromise("an agent that was cut off asked for more");
+    } catch (thrown) {
+      // A sibling call has nobody of its own to catch it.
+      if (!(thrown instanceof CutOff) || this.#parent === null) throw thrown;
+    }
+  }
+
+  #forget(): void {
+    if (this.#wakeToken >= 0) this.#kernel.cancel(this.#wakeToken);
+    this.#wakeToken = -1;
+    this.#waiting = null;
   }
 }

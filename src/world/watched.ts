@@ -4,8 +4,11 @@
  * Both worlds ask the same three questions in the same order: has it ended, has the quiet lasted, is the
  * time up? At one moment the end comes before the quiet, and the quiet before the time.
  */
-import type { Effect, End, Held, Quiet, Read } from "../agent/effects.ts";
-import { type Duration, earliest, type Instant } from "../policy/time.ts";
+import type { Effect, End, Held, KillReach, Quiet, Read } from "../agent/effects.ts";
+import { type Duration, earliest, type Instant, milliseconds } from "../policy/time.ts";
+
+/** Once a shell has exited, and something it has started holds its output open: so much silence, and it counts as over. */
+export const DRAIN_QUIET = milliseconds(250);
 
 export interface WatchedProcess {
   readonly startedAt: Instant;
@@ -17,8 +20,12 @@ export interface WatchedProcess {
   /** When the quiet asked for has lasted, as things stand; `never` if that takes an output that nobody can foresee. */
   quietAt(quiet: Quiet, now: Instant): Instant;
   read(from: number, limit: number, now: Instant): Omit<Read, "at">;
-  /** TERM at a moment, now or later; KILL after the grace. */
-  terminate(at: Instant, grace: Duration, by: "limit" | "stop"): void;
+  /** TERM at a moment, now or later; KILL after the grace; as far as `reach`. */
+  terminate(at: Instant, grace: Duration, by: "limit" | "stop", reach: KillReach): void;
+  /** When whoever holds it is told of its end; `never` if nobody is. Left out where everybody is told at once. */
+  announcedAt?(): Instant;
+  /** Whether it answers at the port it serves; left out where nobody can know. */
+  servesAt?(now: Instant): boolean;
   /** Whether not even KILL has ended it, and nobody waits for that any longer; left out where that cannot be. */
   unending?(): boolean;
 }
@@ -30,6 +37,16 @@ export function holdEnds({ until, quiet }: HoldEffect, process: WatchedProcess, 
   if (process.endBy(now) !== null) return "exit";
   if (quiet !== null && process.quietAt(quiet, now) <= now) return "quiet";
   return until <= now ? "until" : null;
+}
+
+/** Whether a process has ended, and whoever holds it has been told. */
+export function isAnnounced(process: WatchedProcess, now: Instant): boolean {
+  return process.announcedAt === undefined ? process.endBy(now) !== null : process.announcedAt() <= now;
+}
+
+/** Whether a hold that was begun before ends now. An end of which nobody is told does not end it; whoever looks at it sees that. */
+export function isDue(effect: HoldEffect, process: WatchedProcess, now: Instant): boolean {
+  return isAnnounced(process, now) || nextLook(effect, process, now) <= now;
 }
 
 /** When a hold that lasts may end without anything else happening; `never` if it takes something else. */

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import type { Command, ProcessId } from "../../src/agent/effects.ts";
+import type { Command, ProcessId, Service } from "../../src/agent/effects.ts";
 import { EVENT_NAMES, type TrialEvent } from "../../src/agent/events.ts";
 import { journal, journalLine } from "../../src/agent/journal.ts";
-import { moment, never, seconds } from "../../src/policy/time.ts";
+import { moment, never, nothing, seconds } from "../../src/policy/time.ts";
 import { command, commandOf, hangs, journalOf, lasts, runs, submits, thinks } from "../aRun.ts";
 
 type Of<Name extends TrialEvent["event"]> = Extract<TrialEvent, { event: Name }>;
 
 const at = moment(480_000);
 const process = 1 as ProcessId;
-const it_: Command = { line: "pytest -q", kind: null, passes: [], spoils: [] };
+const it_: Command = { line: "pytest -q", kind: null, passes: [], spoils: [], port: null, usual: null };
 
 const exec = (more: Partial<Of<"exec_called">> = {}): TrialEvent => ({
   event: "exec_called",
@@ -18,6 +18,7 @@ const exec = (more: Partial<Of<"exec_called">> = {}): TrialEvent => ({
   process,
   command: it_,
   background: false,
+  attempt: 0,
   held: "soft",
   timeout: null,
   timeoutClampReasons: [],
@@ -70,7 +71,40 @@ const returned = (more: Partial<Of<"control_returned">> = {}): TrialEvent => ({
   freshOutput: false,
   budgetSignal: false,
   guided: false,
+  outputLost: 0,
   ...more,
+});
+const asked = (more: Partial<Of<"model_asked">>): TrialEvent => ({
+  event: "model_asked",
+  at,
+  request: 7,
+  purpose: "work",
+  prompt: 245_000,
+  cacheRead: 240_000,
+  cacheWrite: 5_000,
+  uncached: 0,
+  output: 214,
+  cost: 95_000,
+  pauseTax: 0,
+  hit: true,
+  ...more,
+});
+const answered = (service: Partial<Service> | null): TrialEvent => ({
+  event: "model_answered",
+  at,
+  request: 7,
+  service:
+    service === null
+      ? null
+      : {
+          queued: nothing,
+          retrying: nothing,
+          retries: 0,
+          rateLimited: 0,
+          firstToken: nothing,
+          failed: false,
+          ...service,
+        },
 });
 const end = { at, by: "itself", code: 0, signal: null } as const;
 
@@ -85,6 +119,7 @@ const said: readonly (readonly [event: TrialEvent, line: string | null])[] = [
     "exec     process-1  pytest -q  in the background  hard timeout 60 s  hard_timeout_max",
   ],
   [exec({ process: null }), "exec                pytest -q"],
+  [exec({ attempt: 2, timeout: seconds(60) }), "exec     process-1  pytest -q  again  hard timeout 60 s"],
 
   [autoAwait(), "held     process-1  until 710.000"],
   [autoAwait({ clampReasons: ["remaining_run_budget"] }), "held     process-1  until 710.000  remaining_run_budget"],
@@ -124,6 +159,24 @@ const said: readonly (readonly [event: TrialEvent, line: string | null])[] = [
   [returned({ tool: "stop", status: "termination_failed" }), "stopped  process-1  termination_failed"],
 
   [{ event: "call_refused", at, call: 3, why: "timeout_seconds is -1" }, "refused             timeout_seconds is -1"],
+
+  [{ event: "probed", at, call: 3, port: 8_080, answers: true }, "probed              port 8080  answers"],
+  [{ event: "probed", at, call: 3, port: 8_080, answers: false }, "probed              port 8080  no answer"],
+  [asked({ purpose: "work" }), null],
+  [asked({ purpose: "poll" }), null],
+  [asked({ purpose: "compaction" }), "compact             245000 tokens"],
+  [answered(null), null],
+  [answered({ retries: 0, failed: false }), null],
+  [answered({ retries: 3, failed: false }), "retried             3 times"],
+  [{ event: "forgot", at, process }, "forgot   process-1"],
+  [{ event: "job_began", at, job: "look into it" }, "job                 look into it"],
+  [{ event: "job_ended", at, job: "look", result: "salvaged" }, "job end             look  salvaged"],
+  [{ event: "happened", at, what: "user_stop" }, "outside             user_stop"],
+  [{ event: "swept", at, process, end: { ...end, by: "stop" } }, "swept    process-1"],
+  [{ event: "swept", at, process, end: null }, "swept    process-1  still running"],
+  [{ event: "limit_reached", at, limit: "tokens" }, "cut off             tokens limit"],
+  [{ event: "provider_failed", at }, "failed              the provider gave no answer"],
+
   [{ event: "committed", at }, "committed"],
   [{ event: "submitted", at, partial: false }, "finished"],
   [{ event: "submitted", at, partial: true }, "finished  in part"],
@@ -131,8 +184,9 @@ const said: readonly (readonly [event: TrialEvent, line: string | null])[] = [
   [{ event: "session_ended", at }, "ended"],
   [{ event: "cut_off", at }, "cut off"],
   [{ event: "session_ended", at }, "ended"],
-  [{ event: "left_behind", at, process, end: null }, "left     process-1  still running"],
-  [{ event: "left_behind", at, process, end }, null],
+  [{ event: "left_behind", at, process, end: null, answers: false }, "left     process-1  still running"],
+  [{ event: "left_behind", at, process, end: null, answers: true }, "left     process-1  still serving"],
+  [{ event: "left_behind", at, process, end, answers: false }, null],
 ];
 
 describe("a journal", () => {

@@ -42,7 +42,7 @@ function piece(text: string | Uint8Array, from: number, limit: number, retain = 
 
 describe("output within its budget", () => {
   test("is shown whole, from the cursor on", () => {
-    const shown = { complete: true, marks: [] };
+    const shown = { complete: true, marks: [], lost: 0 };
     expect(unread("0123456789", { output_budget_bytes: 10 })).toEqual({
       text: "0123456789",
       from: 0,
@@ -76,6 +76,7 @@ describe("output beyond its budget", () => {
       next: 26,
       complete: true,
       marks: [],
+      lost: 0,
     });
   });
 
@@ -121,6 +122,7 @@ describe("output beyond its budget", () => {
       next: 26,
       complete: false,
       marks: [],
+      lost: 18,
     });
     expect(unread("abcdefghijklmnopqrstuvwxyz", ten, { retain: 0 })).toMatchObject({ text: "", from: 26, next: 26 });
   });
@@ -176,7 +178,7 @@ describe("a piece of output", () => {
   });
 
   test("begins later than asked where the beginning is no longer kept", () => {
-    expect(piece("abcdefgh", 1, 2, 5)).toEqual({ text: "de", from: 3, next: 5, complete: false, marks: [] });
+    expect(piece("abcdefgh", 1, 2, 5)).toEqual({ text: "de", from: 3, next: 5, complete: false, marks: [], lost: 0 });
   });
 });
 

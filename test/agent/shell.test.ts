@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Answer, Effect, ProcessId } from "../../src/agent/effects.ts";
+import { type Agent, type Answer, type Effect, KILL_REACHES, type ProcessId } from "../../src/agent/effects.ts";
 import type { TrialEvent } from "../../src/agent/events.ts";
 import { processId, processName, statusAfter } from "../../src/agent/processes.ts";
 import { type ExecResult, type Returned, Shell } from "../../src/agent/shell.ts";
@@ -14,10 +14,12 @@ import {
   hangs,
   inSession,
   lasts,
+  leaves,
   lines,
   refusal,
   result,
   type SessionSpec,
+  serves,
   session,
 } from "../aRun.ts";
 import { type Rows, rowsOf } from "../rowsOf.ts";
@@ -455,6 +457,198 @@ describe("a wait", () => {
       );
     expect(paced(20)).toMatchObject({ effective_wait_seconds: 20, clamp_reasons: ["process_wait_slice"] });
     expect(paced(null)).toMatchObject({ effective_wait_seconds: 3_600, clamp_reasons: [] });
+  });
+});
+
+describe("a shell that has exited and left a child of an hour behind", () => {
+  const forms = [
+    ["in its own group", { group: "same" }],
+    ["in another group", { group: "own" }],
+    ["with its output elsewhere", { holdsOutput: false }],
+  ] as const;
+
+  /** When the call comes back, under a timeout of 120 s, and how; null if it never does. */
+  const returns = (form: Parameters<typeof leaves>[1], settings: WrittenSettings) => {
+    let shown: ExecResult | null = null;
+    const { events } = alone(
+      session({ settings, outerLimit: 3_000 }, function* (hands) {
+        shown = result(yield* hands.exec(commandOf({ phases: [leaves(3_600, form)] }), { timeout: 120 }));
+      }),
+    );
+    const back = events.find(({ event }) => event === "control_returned");
+    return back === undefined ? null : { at: back.at / 1_000, ...(shown as unknown as ExecResult) };
+  };
+
+  test.each(KILL_REACHES)("is over once that is seen, whatever a kill reaches: %s", (kill_reaches) => {
+    const back = forms.map(([, form]) => returns(form, { completion: "exit", kill_reaches }));
+    for (const one of back)
+      expect(one).toMatchObject({
+        status: "completed",
+        exit_code: 0,
+        output_complete: true,
+        surviving_processes: 1,
+      });
+    expect(back.map((one) => [one?.at, one?.output_held_open])).toEqual([
+      [0.25, true],
+      [0.25, true],
+      [0, undefined],
+    ]);
+  });
+
+  test.each([
+    ["tree", [120, 120, 0]],
+    ["group", [120, null, 0]],
+    ["process", [null, null, 0]],
+  ] as const)(
+    "is waited for where the end of its output is what counts, as far as a kill reaches: %s",
+    (reach, ends) => {
+      const settings = { completion: "end_of_output", kill_reaches: reach } as const;
+      const back = forms.map(([, form]) => returns(form, settings));
+      expect(back.map((one) => one?.at ?? null)).toEqual(ends);
+      for (const one of back.slice(0, 2)) {
+        if (one !== null) expect(one).toMatchObject({ status: "timed_out", exit_code: 0, signal: null });
+        expect(one ?? {}).not.toHaveProperty("surviving_processes");
+      }
+      expect(back[2]).toMatchObject({ status: "completed", surviving_processes: 1 });
+    },
+  );
+
+  test("can be stopped only as far as that reaches, and a stop never comes back from what it does not", () => {
+    const what = commandOf({ phases: [leaves(null, { group: "own" })] });
+    const stopping = (kill_reaches: "tree" | "group") =>
+      alone(
+        session({ settings: { completion: "end_of_output", kill_reaches }, outerLimit: 300 }, function* (hands) {
+          yield* hands.exec(what, { background: true });
+          yield* hands.pass(60);
+          yield* hands.stop(1);
+        }),
+      ).events.at(-1);
+    expect(stopping("tree")).toEqual({ event: "submitted", at: seconds(60), partial: false });
+    expect(stopping("group")).toMatchObject({ event: "left_behind", at: seconds(300), end: null });
+  });
+});
+
+describe("what a kill leaves behind", () => {
+  test("is a lock that stops the next run at once", () => {
+    const build = commandOf({ line: "make", phases: [lasts(210)], lock: "build.lock" });
+    const [killed, again] = inSession({}, function* (hands) {
+      return [result(yield* hands.exec(build, { timeout: 60 })), result(yield* hands.exec(build))] as const;
+    });
+    expect(killed).toMatchObject({ status: "timed_out", elapsed_seconds: 60 });
+    expect(again).toMatchObject({
+      status: "failed",
+      exit_code: 1,
+      elapsed_seconds: 0,
+      output: "cannot get the lock build.lock: it is taken\n",
+    });
+  });
+
+  test("is nothing where the command came to its own end", () => {
+    const build = commandOf({ line: "make", phases: [lasts(9)], lock: "build.lock" });
+    const again = inSession({}, function* (hands) {
+      yield* hands.exec(build);
+      return result(yield* hands.exec(build));
+    });
+    expect(again).toMatchObject({ status: "completed", exit_code: 0 });
+  });
+
+  test.each([
+    ["process", { status: "failed", exit_code: 1, output: "cannot listen on port 80: it is taken\n" }, 1],
+    ["tree", { status: "running", exit_code: null, output: "http://localhost\n" }, undefined],
+  ] as const)("is a server on its port, if the kill ends only its %s", (kill_reaches, second, survivors) => {
+    const server = commandOf({ phases: [serves(3, lines([3, "http://localhost\n"]))], port: 80 });
+    const [killed, again] = inSession({ settings: { kill_reaches } }, function* (hands) {
+      return [result(yield* hands.exec(server, { timeout: 10 })), result(yield* hands.exec(server))] as const;
+    });
+    expect(killed).toMatchObject({ status: "timed_out", output: "http://localhost\n" });
+    expect(killed.surviving_processes).toBe(survivors);
+    expect(again).toMatchObject(second);
+  });
+});
+
+describe("the output of a command that a timeout ended", () => {
+  const chatty = command(hangs(every(25, "x\n")));
+  const lost = { settings: { output_on_timeout: "lost" } } as const;
+  const lostBytes = (spec: SessionSpec, work: (hands: Hands) => Agent<void>) =>
+    alone(session(spec, work)).events.flatMap((event) =>
+      event.event === "control_returned" ? [event.outputLost] : [],
+    );
+
+  test("may be lost with it, whoever looks", () => {
+    expect(execOf(lost, chatty, { timeout: 60 })).toMatchObject({
+      status: "timed_out",
+      output: "",
+      next_offset: 4,
+      output_complete: false,
+    });
+    const later = inSession(lost, function* (hands) {
+      yield* hands.exec(chatty, { background: true, timeout: 60 });
+      yield* hands.pass(70);
+      return result(yield* hands.status(1));
+    });
+    expect(later).toMatchObject({ status: "timed_out", output: "", output_complete: false });
+    expect(
+      lostBytes(lost, function* (hands) {
+        yield* hands.exec(chatty, { timeout: 60 });
+        yield* hands.exec(command(lasts(5, every(1, "x\n"))), { timeout: 60 });
+      }),
+    ).toEqual([4, 0]);
+  });
+
+  test("is kept as shipped, and so is what a command says that ends by itself or is stopped", () => {
+    expect(execOf({}, chatty, { timeout: 60 })).toMatchObject({ output: "x\nx\n" });
+    const stopped = inSession(lost, function* (hands) {
+      yield* hands.exec(chatty, { background: true });
+      yield* hands.pass(60);
+      return result(yield* hands.stop(1));
+    });
+    expect(stopped).toMatchObject({ status: "terminated", output: "x\nx\n" });
+  });
+
+  test("counts as lost where it is no longer kept, and only then", () => {
+    const said = command(lasts(5, lines([1, "first\n"], [2, "second\n"], [3, "third\n"])));
+    const bytes = (settings: WrittenSettings) =>
+      lostBytes({ settings }, function* (hands) {
+        yield* hands.exec(said);
+      });
+    expect(bytes({ output_retained_bytes: 9 })).toEqual([10]);
+    expect(bytes({ output_budget_bytes: 4 })).toEqual([0]);
+  });
+});
+
+describe("a probe", () => {
+  const server = commandOf({ phases: [serves(40)], port: 80 });
+
+  test("finds whoever serves there, from the ready moment on, and takes no time", () => {
+    const seen = inSession({}, function* (hands) {
+      const seen = [yield* hands.probe(80)];
+      yield* hands.exec(server, { background: true });
+      for (const pause of [39.999, 0.001, 500]) {
+        yield* hands.pass(pause);
+        seen.push(yield* hands.probe(80), yield* hands.probe(81));
+      }
+      yield* hands.stop(1);
+      return [...seen, yield* hands.probe(80), hands.now];
+    });
+    expect(seen).toEqual([false, false, false, true, false, true, false, false, seconds(540)]);
+  });
+
+  test("is a call like any other", () => {
+    const { events } = alone(
+      session({}, function* (hands) {
+        yield* hands.exec(server, { background: true });
+        yield* hands.probe(80);
+        yield* hands.list();
+      }),
+    );
+    expect(events.find(({ event }) => event === "probed")).toEqual({
+      event: "probed",
+      at: 0,
+      call: 2,
+      port: 80,
+      answers: false,
+    });
+    expect(events.at(-3)).toMatchObject({ event: "control_returned", tool: "list", call: 3 });
   });
 });
 

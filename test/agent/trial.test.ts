@@ -11,6 +11,7 @@ import {
   journalOf,
   lasts,
   lines,
+  only,
   type RunSpec,
   runs,
   submits,
@@ -18,8 +19,6 @@ import {
 } from "../aRun.ts";
 
 const names = (events: readonly TrialEvent[]) => events.map(({ event }) => event);
-const only = <Name extends TrialEvent["event"]>(events: readonly TrialEvent[], name: Name) =>
-  events.filter((event): event is Extract<TrialEvent, { event: Name }> => event.event === name);
 
 /** When each event happened, in seconds. */
 const moments = (spec: RunSpec) => aRun(spec).map(({ event, at }) => [event, at / 1_000]);

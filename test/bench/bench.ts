@@ -39,20 +39,30 @@ interface Turn {
 }
 
 screen.line("whole trials, the bare kernel and SimPy take turns");
-const panel = loadPanel(join(root, "panels/deepswe-headline.yaml"));
-const tasks = scheduled(panel, keyed);
-const rows = new WorldRows(panel, "bench", "calls", dictionariesOf(panel, "bench"));
+/** A panel, and where the rows of its trials go. */
+const measured = (path: string) => {
+  const panel = loadPanel(join(root, path));
+  const tasks = scheduled(panel, keyed);
+  return { panel, tasks, rows: new WorldRows(panel, "bench", "calls", dictionariesOf(panel, "bench")) };
+};
+const headline = measured("panels/deepswe-headline.yaml");
+/** With a provider, its cache and prices, and conversations that grow and are compacted. */
+const fullWorld = measured("panels/long-tail.yaml");
+const { panel, tasks } = headline;
 const whole: Turn[] = [];
+const full: Turn[] = [];
 const bare: Turn[] = [];
 const simpy: (Turn & { readonly library: string })[] = [];
 const fake: Turn[] = [];
 for (let turn = 0; turn < TURNS; turn += 1) {
-  const trials = timed(() => wholeTrials(turn * WORLDS));
+  const trials = timed(() => wholeTrials(headline, turn * WORLDS));
+  const priced = timed(() => wholeTrials(fullWorld, turn * WORLDS));
   const kernel = timed(() => ({ trials: 0, events: bareKernel(trials.events) }));
   const other = simpyTrials(2_700);
   const live = await fakeTimersTrials();
   if (turn === 0) continue;
   whole.push(trials);
+  full.push(priced);
   bare.push(kernel);
   fake.push(live);
   if (other !== null) simpy.push(other);
@@ -78,6 +88,7 @@ const result = {
   events_per_second: Math.round(eventsPerSecond),
   events_per_trial: Number((whole[0]!.events / whole[0]!.trials).toFixed(1)),
   trials_per_second: Math.round(trialsPerSecond),
+  events_per_second_with_provider: Math.round(median(full.map(({ events, seconds }) => events / seconds))),
   rows_per_second: Math.round(median(rowRates)),
   resident_megabytes: memory,
   served,
@@ -106,6 +117,7 @@ else {
     ["what", "figure"],
     [
       ["events per second, whole trials with rows folded, one core", result.events_per_second.toLocaleString("en")],
+      ["the same with provider, cache and context", result.events_per_second_with_provider.toLocaleString("en")],
       ["events per trial", String(result.events_per_trial)],
       ["trials per second", result.trials_per_second.toLocaleString("en")],
       ["rows per second into a DuckDB file", result.rows_per_second.toLocaleString("en")],
@@ -125,7 +137,10 @@ else {
   line();
 }
 
-function wholeTrials(from: number): { readonly trials: number; readonly events: number } {
+function wholeTrials(
+  { panel, tasks, rows }: typeof headline,
+  from: number,
+): { readonly trials: number; readonly events: number } {
   let trials = 0;
   let events = 0;
   for (let replicate = from + 1; replicate <= from + WORLDS; replicate += 1) {

@@ -50,7 +50,26 @@ describe("files", () => {
       () => panelWith(["replicats: 3"]),
       /:9:1: replicats is not a key of a panel; did you mean replicates\?/,
     ],
-    ["a key of a later stage", () => panelWith(["provider: {}"]), /:9:1: provider.*/],
+    [
+      "a key of a later stage",
+      () =>
+        panelWith(
+          [],
+          "[control, { arm: b, policy: budgeted, profile: long, budget: told, set: { total_timeout_seconds: 9 } }]",
+        ),
+      /:8:\d+: arms\[1\]\.set\.total_timeout_seconds is not yet a key of a policy's shell_execution/,
+    ],
+    [
+      "a provider that is not all there",
+      () => panelWith(["provider: { provider: mine, cache: { lifetime_seconds: 5m } }"]),
+      /:9:11: provider\.price is missing: .*:9:\d+: provider\.cache\.lifetime_seconds is "5m": expected .* write 300\n/s,
+    ],
+    [
+      "a factor of a provider that there is not",
+      () => panelWith(["provider: five-minute"]),
+      /:9:11: provider is "five-minute": there is no provider of that name .* did you mean five-minutes\?/,
+    ],
+    ["a host that says nothing", () => panelWith(["host: {}"]), /:9:7: host says nothing: expected speed or cores/],
     ["a wrong unit", () => panelWith(["cut_grace_minutes: 1"]), /cut_grace_minutes.*cut_grace_seconds/],
     ["a negative number", () => panelWith(["cut_grace_seconds: -8"]), /:9:20: cut_grace_seconds is -8/],
     [

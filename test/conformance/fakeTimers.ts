@@ -3,11 +3,12 @@ import { fakeClock } from "../../src/world/clock.ts";
 import { LiveWorld, trialOn } from "../../src/world/live.ts";
 import { scriptedPort } from "../../src/world/scriptedPort.ts";
 import type { EndedTrial } from "../../src/world/simulated.ts";
-import type { Candidate } from "../aRun.ts";
+import { type Candidate, providerFor } from "../aRun.ts";
 
 export async function onFakeTimers(candidate: Candidate): Promise<EndedTrial> {
   const clock = fakeClock();
-  const ended = trialOn(new LiveWorld(clock, scriptedPort(clock)), candidate);
+  const world = new LiveWorld(clock, scriptedPort(clock, candidate.host ?? null));
+  const ended = trialOn(world, candidate, providerFor(candidate));
   clock.run();
   return await ended;
 }

@@ -30,7 +30,7 @@ interface Rules {
 
 const rooms: Readonly<Record<string, Rules>> = {
   policy: { imports: /^\.\/[\w]+\.ts$/, process: false },
-  agent: { imports: /^(\.\/\w+|\.\.\/policy\/\w+|\.\.\/random)\.ts$/, process: true },
+  agent: { imports: /^(\.\/\w+|\.\.\/policy\/\w+|\.\.\/random|\.\.\/distribution)\.ts$/, process: true },
 };
 
 const folder = (room: string) => new URL(`../../src/${room}/`, import.meta.url);

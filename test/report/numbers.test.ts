@@ -64,6 +64,17 @@ test("a chance is never said to be none", () => {
   expect([probability(0.00005), probability(0.0161), probability(0.4)]).toEqual(["p < 0.001", "p = 0.016", "p = 0.40"]);
 });
 
+test("money is told to the hundredth of a cent where it is little, and never further", () => {
+  expect([quantity(0.04123, "USD"), quantity(1.2345, "USD"), quantity(0, "USD")]).toEqual([
+    "0.0412 USD",
+    "1.23 USD",
+    "0 USD",
+  ]);
+  const cost = { value: 0.04123, low: 0.04119, high: 0.04127 };
+  expect([shownValue(cost, "USD"), changeOf(cost, "USD")]).toEqual(["0.0412 USD", "+0.0412 USD"]);
+  expect([quantity(258_000, "tokens"), quantity(5, "bytes")]).toEqual(["258,000 tokens", "5.00 bytes"]);
+});
+
 test("a quantity has its unit", () => {
   expect([quantity(10.05, "s"), quantity(437, "count"), quantity(1, "share")]).toEqual(["10.05 s", "437.0", "100.0 %"]);
 });

@@ -11,6 +11,7 @@ import {
   events,
   experiments,
   processWaits,
+  providerRequests,
   published,
   SCHEMA_VERSION,
   shellInvocations,
@@ -28,6 +29,8 @@ export interface SyntheticArm {
   readonly slice: number | null;
   readonly told: boolean;
   readonly factors?: Readonly<Record<string, string>>;
+  /** What its provider has of its own. */
+  readonly provider?: object;
 }
 
 interface Figure {
@@ -52,6 +55,10 @@ export interface Synthetic {
   /** Names of listed scenarios; null: a population. */
   readonly scenarios?: readonly string[] | null;
   readonly hangs?: number;
+  /** The share of commands that start a server in the foreground. */
+  readonly servers?: number;
+  /** Whether anybody counts tokens. */
+  readonly provider?: boolean;
   /** Longest command but for those that hang, in seconds. */
   readonly longest?: number;
   readonly command?: string;
@@ -140,6 +147,7 @@ export async function writeSynthetic(path: string, options: Synthetic = {}): Pro
     crossed = false,
     declaredFactors = ["cap", "habit", "slice", "budget"],
     rewards = "whole",
+    provider = true,
     schemaVersion = SCHEMA_VERSION,
   } = options;
   const tasks = scenarios?.length ?? options.tasks ?? 20;
@@ -182,7 +190,8 @@ export async function writeSynthetic(path: string, options: Synthetic = {}): Pro
     finished_at: finished ? "2026-11-30T12:00:05.000Z" : null,
   });
   const armRows = open(arms);
-  for (const [index, { arm, says = `the arm ${arm}`, cap, habit, slice, told, factors }] of panelArms.entries()) {
+  for (const [index, panelArm] of panelArms.entries()) {
+    const { arm, says = `the arm ${arm}`, cap, habit, slice, told, factors } = panelArm;
     push(armRows, {
       position: index + 1,
       arm,
@@ -197,6 +206,8 @@ export async function writeSynthetic(path: string, options: Synthetic = {}): Pro
         finalization_reserve_seconds: RESERVE,
       }),
       habits: JSON.stringify({ profile: habit, step: 12_000 }),
+      provider: provider ? JSON.stringify({ ...PROVIDER, ...panelArm.provider }) : null,
+      host: null,
       factors: JSON.stringify(
         factors ?? { cap: String(cap), habit, slice: String(slice ?? "none"), budget: told ? "told" : "untold" },
       ),
@@ -211,6 +222,7 @@ export async function writeSynthetic(path: string, options: Synthetic = {}): Pro
   let trial = 0;
   for (let replicate = 1; replicate <= written; replicate += 1) {
     const [trialRows, calls, waits] = [open(trials), open(shellInvocations), open(processWaits)];
+    const requests = open(providerRequests);
     for (const arm of panelArms) {
       for (const [task, scenario] of names.entries()) {
         trial += 1;
@@ -218,6 +230,7 @@ export async function writeSynthetic(path: string, options: Synthetic = {}): Pro
         const pair = (replicate - 1) * tasks + task + 1;
         push(trialRows, {
           ...trialRow(walked, arm),
+          ...(provider ? paid(walked) : unpaid(walked)),
           trial_id: trial,
           experiment_id: "synthetic",
           arm: arm.arm,
@@ -229,9 +242,10 @@ export async function writeSynthetic(path: string, options: Synthetic = {}): Pro
         if (detail === "trials") continue;
         for (const call of walked.calls) push(calls, { ...call, trial_id: trial, command });
         for (const wait of walked.waits) push(waits, { ...wait, trial_id: trial });
+        if (provider) for (const request of walked.requests) push(requests, { ...request, trial_id: trial });
       }
     }
-    const parts = [trialRows, calls, waits] as readonly Batch[];
+    const parts = [trialRows, calls, waits, requests] as readonly Batch[];
     const digest = parts.reduce<Digest>((sum, batch) => addDigests(sum, digestOf(batch)), noRows);
     const world = open(worlds);
     push(world, {
@@ -273,8 +287,8 @@ export async function writeSynthetic(path: string, options: Synthetic = {}): Pro
     for (const exhibit of exhibits) {
       for (const arm of panelArms) {
         const line = { trial_id: null, exhibit, arm: arm.arm, seed: SEED, replicate: 1 };
-        for (const [index, event] of exhibitEvents(arm, command).entries())
-          push(rows, { ...line, event_index: index, ...event });
+        for (const [index, event] of exhibitEvents(arm, command, provider).entries())
+          push(rows, { ...line, event_index: index, request_index: null, ...event });
       }
     }
     return rows;
@@ -289,8 +303,34 @@ function push<C extends Columns>(batch: Batch<C>, row: Readonly<Record<string, u
   }
 }
 
+/** As `keep.ts` writes a provider down. */
+export const PROVIDER = {
+  provider: "synthetic",
+  says: "three dollars a million",
+  economy: {
+    cache: { lifetime: 300_000, mode: "hard", gone: 300_000, write: 1.25, read: 0.1, least: 0 },
+    price: { input: 3, output: 15 },
+  },
+  scope: "arm",
+};
+
+interface Request {
+  readonly purpose: "work" | "poll";
+  readonly prompt_tokens: number;
+  readonly uncached_tokens: number;
+  readonly cache_write_tokens: number;
+  readonly cache_read_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_usd: number;
+  readonly pause_tax_usd: number;
+  readonly retries: number;
+  readonly [other: string]: unknown;
+}
+
 interface Walked {
-  readonly kind: "quick" | "long_finite" | "hanging";
+  readonly kind: "quick" | "long_finite" | "server" | "hanging";
+  readonly requests: readonly Request[];
+  readonly oracle: number;
   readonly duration: number;
   readonly cut: boolean;
   readonly calls: readonly object[];
@@ -308,7 +348,7 @@ function walk(
   arm: SyntheticArm,
   task: number,
   replicate: number,
-  { hangs = 0.02, longest: atMost = 900 }: Synthetic,
+  { hangs = 0.02, servers = 0, longest: atMost = 900 }: Synthetic,
 ): Walked {
   const luck = (...parts: readonly (string | number)[]) =>
     keyed.uniform(
@@ -326,6 +366,40 @@ function walk(
   const waits: { low_information: boolean }[] = [];
   let [now, cut, call, returned, longest, unfinished, inReserve, stopped] = [0, false, 0, 0, 0, 0, 0, 0];
   let kind: Walked["kind"] = "quick";
+  const requests: Request[] = [];
+  let [cached, lastAsked] = [0, 0];
+
+  /** One request: the prefix that was cached is read again, or written again if the cache has lapsed; half the first is never cached. */
+  const ask = (purpose: Request["purpose"]): void => {
+    const prompt = 12_000 + 900 * requests.length;
+    const uncached = requests.length === 0 ? 6_000 : 0;
+    const hit = cached === 0 ? null : now - lastAsked < 300_000;
+    const read = hit === true ? cached : 0;
+    const write = prompt - read - uncached;
+    const output = purpose === "work" ? 400 : 60;
+    requests.push({
+      request_index: requests.length + 1,
+      purpose,
+      asked_seconds: now,
+      answered_seconds: now + 1_000,
+      queued_seconds: QUEUED,
+      retrying_seconds: 0,
+      first_token_seconds: 700,
+      retries: requests.length % 10 === 9 ? 1 : 0,
+      rate_limited: 0,
+      failed: false,
+      prompt_tokens: prompt,
+      uncached_tokens: uncached,
+      cache_write_tokens: write,
+      cache_read_tokens: read,
+      output_tokens: output,
+      cost_usd: Math.round(3 * (uncached + 1.25 * write + 0.1 * read) + 15 * output),
+      pause_tax_usd: hit === false ? Math.round(3 * 1.15 * cached) : 0,
+      cache_hit: hit,
+    });
+    cached = prompt - uncached;
+    lastAsked = now;
+  };
 
   const spend = (part: keyof typeof ledger, length: number): number => {
     const spent = Math.min(length, limit - now);
@@ -339,12 +413,14 @@ function walk(
 
   spend("model", think);
   for (let index = 0; index < commands && !cut; index += 1) {
-    const hanging = luck("hangs", index) < hangs;
+    const serves = luck("serves", index) < servers;
+    const hanging = serves || luck("hangs", index) < hangs;
     const length = hanging
       ? Number.POSITIVE_INFINITY
       : Math.round(Math.min(atMost, Math.exp(-0.1 + 2.2 * normalQuantile(luck("length", index)))) * 1_000);
-    const sort = hanging ? "hanging" : length >= 10_000 ? "long_finite" : "quick";
-    if (sort === "hanging" || (sort === "long_finite" && kind === "quick")) kind = sort;
+    const sort = serves ? "server" : hanging ? "hanging" : length >= 10_000 ? "long_finite" : "quick";
+    if (GRAVITY.indexOf(sort) > GRAVITY.indexOf(kind)) kind = sort;
+    ask("work");
 
     const called = now;
     call += 1;
@@ -398,6 +474,7 @@ function walk(
         arm.told ? Math.max(reserve - now, 0) : limit,
       );
       const begun = now;
+      ask("poll");
       call += 1;
       const actual = spend("wait", Math.min(granted, length - (now - called)));
       longest = Math.max(longest, actual);
@@ -426,7 +503,68 @@ function walk(
     }
     if (!cut) spend("model", think);
   }
-  return { kind, duration: now, cut, calls, waits, ledger, returned, longest, unfinished, inReserve, stopped };
+  const oracle = Math.min(think * (commands + 1), limit);
+  return {
+    kind,
+    requests,
+    oracle,
+    duration: now,
+    cut,
+    calls,
+    waits,
+    ledger,
+    returned,
+    longest,
+    unfinished,
+    inReserve,
+    stopped,
+  };
+}
+
+const GRAVITY = ["quick", "long_finite", "server", "hanging"];
+
+/** Of each request, in milliseconds. */
+const QUEUED = 50;
+
+/** What is written down where tokens are counted. */
+function paid({ requests, ledger }: Walked): object {
+  const total = (of: (request: Request) => number) => requests.reduce((sum, request) => sum + of(request), 0);
+  const queued = Math.min(QUEUED * requests.length, ledger.model);
+  return {
+    provider_calls: requests.length,
+    uncached_tokens: total((request) => request.uncached_tokens),
+    cache_write_tokens: total((request) => request.cache_write_tokens),
+    cache_read_tokens: total((request) => request.cache_read_tokens),
+    output_tokens: total((request) => request.output_tokens),
+    poll_tokens: total(({ purpose, prompt_tokens, output_tokens }) =>
+      purpose === "poll" ? prompt_tokens + output_tokens : 0,
+    ),
+    cost_usd: total((request) => request.cost_usd),
+    pause_tax_usd: total((request) => request.pause_tax_usd),
+    peak_context_tokens: Math.max(...requests.map((request) => request.prompt_tokens)),
+    compactions: 0,
+    provider_retries: total((request) => request.retries),
+    model_seconds: ledger.model - queued,
+    provider_queue_seconds: queued,
+  };
+}
+
+function unpaid({ calls, waits, cut, ledger }: Walked): object {
+  return {
+    provider_calls: calls.length + waits.length + (cut ? 0 : 2),
+    uncached_tokens: null,
+    cache_write_tokens: null,
+    cache_read_tokens: null,
+    output_tokens: null,
+    poll_tokens: null,
+    cost_usd: null,
+    pause_tax_usd: null,
+    peak_context_tokens: null,
+    compactions: null,
+    provider_retries: null,
+    model_seconds: ledger.model,
+    provider_queue_seconds: 0,
+  };
 }
 
 function trialRow(walked: Walked, arm: SyntheticArm): object {
@@ -442,7 +580,6 @@ function trialRow(walked: Walked, arm: SyntheticArm): object {
     finalized: !cut,
     committed: !cut,
     tool_calls: calls.length + waits.length,
-    provider_calls: calls.length + waits.length + (cut ? 0 : 2),
     total_foreground_auto_await_seconds: ledger.auto,
     auto_await_cap_crossings: 0,
     budget_clamped_auto_await_count: 0,
@@ -450,14 +587,17 @@ function trialRow(walked: Walked, arm: SyntheticArm): object {
     budget_clamped_process_wait_count: 0,
     wait_slice_count: 0,
     time_entered_finalization_reserve: null,
-    model_seconds: ledger.model,
+    provider_retry_seconds: 0,
     initial_hold_seconds: ledger.initial,
     auto_await_seconds: ledger.auto,
     hard_hold_seconds: 0,
     process_wait_seconds: ledger.wait,
     other_tool_seconds: 0,
+    idle_seconds: 0,
     calls_returned_running: walked.returned,
     wait_actions: waits.length,
+    polls: waits.length,
+    probes: 0,
     uses_process_tool: waits.length > 0,
     low_information_waits: waits.filter(({ low_information }) => low_information).length,
     longest_control_gap_seconds: walked.longest,
@@ -467,8 +607,16 @@ function trialRow(walked: Walked, arm: SyntheticArm): object {
     hard_held_in_reserve_seconds: 0,
     reserve_used_seconds: Math.max(duration - (LIMIT - RESERVE) * 1_000, 0),
     first_budget_signal_seconds: arm.told && waits.length > 0 ? 1_000 : null,
+    budget_signal_lead_seconds: arm.told && waits.length > 0 ? LIMIT * 1_000 - 1_000 : null,
+    commands_rerun: 0,
     processes_stopped: walked.stopped,
+    seconds_wasted: walked.stopped * 60_000,
     processes_left_running: cut ? 1 : 0,
+    orphaned_processes: cut ? 1 : 0,
+    output_lost_bytes: 0,
+    jobs_ended: 0,
+    oracle_reward: 1,
+    oracle_seconds: walked.oracle,
     realised_concurrency: 7.5,
   };
 }
@@ -483,7 +631,7 @@ interface ExhibitEvent {
 }
 
 /** A test run that hangs after 300 s of work; what is left to do takes 1,500 s. */
-function exhibitEvents(arm: SyntheticArm, command: string): readonly ExhibitEvent[] {
+function exhibitEvents(arm: SyntheticArm, command: string, provider: boolean): readonly ExhibitEvent[] {
   const list: ExhibitEvent[] = [];
   let now = 300;
   let call = 1;
@@ -504,6 +652,16 @@ function exhibitEvents(arm: SyntheticArm, command: string): readonly ExhibitEven
     until_seconds: null,
     journal: null,
   });
+  if (provider) {
+    const request = { call_index: null, process_id: null, until_seconds: null, journal: null };
+    for (const [second, event] of [
+      [0, "model_asked"],
+      [140, "model_answered"],
+      [140, "model_asked"],
+      [300, "model_answered"],
+    ] as const)
+      list.push({ at_seconds: second * 1_000, event, ...request });
+  }
   add("exec_called", `exec     process-1  ${command}`);
   now += 10;
   if (arm.cap > 10) {

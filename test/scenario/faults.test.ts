@@ -1,23 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { nearest } from "../../src/scenario/fault.ts";
-import { lintFile } from "../../src/scenario/lint.ts";
 import { loadPanel, loadPolicy, loadProfile, loadScenario } from "../../src/scenario/load.ts";
-import { packageRoot } from "../../src/scenario/names.ts";
-import { aPanel, aScenario, folder, marked, shippedText } from "./files.ts";
-
-/** The faults of one file, which may hold marks. */
-function faultsOf(content: string | Uint8Array | null, load: (file: string) => unknown): readonly string[] {
-  const { path, faults } = folder({ "f.yaml": typeof content === "string" ? marked(content).text : content });
-  return faults(() => load(path("f.yaml"))).map((fault) => fault.replace(`${packageRoot}/`, ""));
-}
-
-/** What is said at each mark of a file; of the file as a whole, if there is none. */
-function expectedOf(content: string | Uint8Array | null, says: readonly string[]): readonly string[] {
-  const marks = typeof content === "string" ? marked(content).marks : [];
-  return says.map((said, at) => (marks.length === 0 ? `f.yaml: ${said}` : `f.yaml:${marks[at]}: ${said}`));
-}
+import { aPanel, aProfile, aScenario, expectedOf, faultsOf, folder, shippedText } from "./files.ts";
 
 const phases = (list: string) => aScenario({ commands: `{ pytest: { line: pytest -q, phases: [${list}] } }` });
+const silent = "{ run: { seconds: 1, output: none } }";
+const serving = "{ server: { ready_seconds: 1, output: none } }";
+const command = (keys: string) => aScenario({ commands: `{ pytest: { line: pytest -q, ${keys} } }` });
+const plan = (...steps: readonly string[]) =>
+  aScenario({
+    commands: `{ pytest: { line: pytest, phases: [${silent}] }, dev: { line: dev, port: 80, phases: [${serving}] } }`,
+    plan: `[${steps.join(", ")}, { run: pytest }, { run: { command: dev, id: last } }]`,
+  });
 const run = (seconds: string) => phases(`{ run: { seconds: ${seconds}, output: none } }`);
 
 describe("a scenario is refused, and the message says what to write, for", () => {
@@ -111,14 +105,11 @@ describe("a scenario is refused, and the message says what to write, for", () =>
       ['commands.pytest.phases[0].run.seconds.samples is "durations.csv": durations.csv does not exist'],
     ],
     [
-      "a phase that a later stage brings",
-      phases("{ ▸server: { port: 80 } }"),
-      ["commands.pytest.phases[0].server is not yet a key of a phase: it comes with a later stage"],
-    ],
-    [
       "a phase of two kinds",
       phases("▸{ hang: { output: none }, exit: { code: 0 } }"),
-      ["commands.pytest.phases[0] says hang and exit at once: a phase is one of run, hang or exit"],
+      [
+        "commands.pytest.phases[0] says hang and exit at once: a phase is one of run, hang, server, prompt, child or exit",
+      ],
     ],
     [
       "an end after a phase that never ends",
@@ -151,6 +142,66 @@ describe("a scenario is refused, and the message says what to write, for", () =>
       ],
     ],
     [
+      "what comes after a server",
+      phases(`${serving}, ▸${silent}`),
+      ["commands.pytest.phases[1] is never reached: the phase before it serves for ever"],
+    ],
+    [
+      "what comes after a question",
+      phases(
+        `{ prompt: { text: "Sure?", on_eof: hang } }, ▸${silent}, ▸{ prompt: { text: "Sure?", on_eof: { exit: 1 } } }`,
+      ),
+      [
+        "commands.pytest.phases[1] is never reached: the phase before it waits for an answer for ever",
+        "commands.pytest.phases[2] is never reached: the phase before it waits for an answer for ever",
+      ],
+    ],
+    [
+      "an end after a question that ends it already",
+      phases('{ prompt: { text: "Sure?", on_eof: { exit: 1 } } }, ▸{ exit: { code: 2 } }'),
+      ["commands.pytest.phases[1] is never reached: the phase before it exits, as nobody answers"],
+    ],
+    [
+      "a question without words, and with an end in words",
+      phases('{ prompt: { text: ▸"", on_eof: ▸exit 1 } }'),
+      [
+        'commands.pytest.phases[0].prompt.text is "": expected the text of a question',
+        'commands.pytest.phases[0].prompt.on_eof is "exit 1": expected hang, or { exit } with a code',
+      ],
+    ],
+    [
+      "a child that lives in no known way",
+      phases("{ child: ▸{ seconds: ▸forever, group: ▸others } }"),
+      [
+        "commands.pytest.phases[0].child.holds_output is missing: expected true or false",
+        'commands.pytest.phases[0].child.seconds is "forever": expected a length of time in seconds, a distribution, or never',
+        'commands.pytest.phases[0].child.group is "others": expected same or own',
+      ],
+    ],
+    [
+      "a port or a lost signal among the phases, and where they belong",
+      phases("{ ▸signal_loss: 0.1 }, { server: { ready_seconds: 1, output: none, ▸port: 80 } }"),
+      [
+        "commands.pytest.phases[0].signal_loss is not a key of a phase: it is a key of the command, beside its phases",
+        "commands.pytest.phases[1].server.port is not a key of a server: it is a key of the command, beside its phases",
+      ],
+    ],
+    [
+      "a port out of range, a probability above 1, a nameless lock, and a usual length of nothing",
+      command(`port: ▸70000, signal_loss: ▸2, lock: ▸"", usual_seconds: ▸0, phases: [${serving}]`),
+      [
+        "commands.pytest.port is 70000: expected a port, a whole number from 1 to 65535",
+        "commands.pytest.signal_loss is 2: expected a probability from 0 to 1",
+        'commands.pytest.lock is "": expected the name of a lock',
+        "commands.pytest.usual_seconds is 0: expected a length of time in seconds, 0.001 or more",
+      ],
+    ],
+    [
+      "a port at which nothing answers",
+      command(`port: ▸80, phases: [${silent}]`),
+      ["commands.pytest.port is 80, and nothing answers there: expected a server among the phases"],
+    ],
+    [
       "more tests than are graded",
       phases("{ exit: { code: 0, passes: [1, ▸2], spoils: [style] } }").replace("tests: 1", "tests: ▸1"),
       [
@@ -177,6 +228,161 @@ describe("a scenario is refused, and the message says what to write, for", () =>
       "no time at all before a timeout",
       aScenario({ plan: "[{ run: { command: pytest, timeout_seconds: ▸0 } }]" }),
       ["plan[0].run.timeout_seconds is 0: expected a length of time in seconds, 0.001 or more"],
+    ],
+    [
+      "a thought that is given in two ways, or in none",
+      plan("{ think: ▸{ seconds: 1, steps: 2 } }", "{ think: ▸{} }", "{ think: { steps: ▸0.5 } }"),
+      [
+        "plan[0].think says seconds and steps at once: think is one of seconds or steps",
+        "plan[1].think says nothing: think is one of seconds or steps",
+        "plan[2].think.steps is 0.5: expected a number of steps, a whole number from 1 to 1000000",
+      ],
+    ],
+    [
+      "waiting for what does not run yet",
+      plan("{ await: ▸pytset }", "{ run: { command: pytest, id: tests } }", "{ await: ▸test }"),
+      [
+        'plan[0].await is "pytset": expected the id of an earlier run',
+        'plan[2].await is "test": expected the id of an earlier run; did you mean tests?',
+      ],
+    ],
+    [
+      "a probe of what does not serve",
+      plan("{ run: pytest }", "{ probe: ▸pytest }", "{ until: { answers: ▸dev, at_most: 3 } }"),
+      [
+        'plan[1].probe is "pytest": expected a run whose command serves; commands.pytest has no port',
+        'plan[2].until.answers is "dev": expected the id of an earlier run; there is pytest',
+      ],
+    ],
+    [
+      "an until of both kinds, of neither, or of half a kind",
+      plan(
+        "{ run: dev }",
+        "{ until: ▸{ answers: dev, succeeds: pytest, at_most: 2 } }",
+        "{ until: ▸{ at_most: 2 } }",
+        "{ until: ▸{ succeeds: pytest, at_most: 2 } }",
+        "{ until: ▸{ answers: dev, id: a, at_most: 2 } }",
+        "{ until: { answers: dev, at_most: ▸0 } }",
+      ),
+      [
+        "plan[1].until says answers and succeeds at once: until is one of answers or succeeds",
+        "plan[2].until says nothing: until is one of answers or succeeds",
+        "plan[3].until gives no think_seconds: expected how long the model thinks after an attempt that failed",
+        "plan[4].until gives an id beside answers: expected it beside succeeds only",
+        "plan[5].until.at_most is 0: expected a number of attempts, a whole number from 1 to 1000",
+      ],
+    ],
+    [
+      "a repair of commands that are not there",
+      plan(
+        "{ until: { succeeds: ▸pytst, think_seconds: 3, at_most: 2 } }",
+        "{ repair: { run: ▸pytets, then: ▸div, think_seconds: 3, at_most: 2 } }",
+      ),
+      [
+        'plan[0].until.succeeds is "pytst": expected one of the scenario\'s commands; did you mean pytest?',
+        'plan[1].repair.run is "pytets": expected one of the scenario\'s commands; did you mean pytest?',
+        'plan[1].repair.then is "div": expected one of the scenario\'s commands; did you mean dev?',
+      ],
+    ],
+    [
+      "a chance to mend that leads to nothing",
+      plan("{ repair: ▸{ run: pytest, mends_with: 0.5, think_seconds: 3, at_most: 2 } }"),
+      ["plan[0].repair gives mends_with without then: expected the command that is run once the work is mended"],
+    ],
+    [
+      "calls side by side that are one, or no calls",
+      plan("{ together: ▸[{ run: dev }] }", "{ together: [{ ▸think: { seconds: 1 } }, { run: pytest }] }"),
+      [
+        "plan[0].together is a list: expected two calls or more",
+        "plan[1].together[0].think is not a key of a call; there are run and job",
+      ],
+    ],
+    [
+      "a job that submits",
+      plan("{ job: { plan: [{ ▸commit: {} }, { ▸submit: {} }] } }"),
+      [
+        "plan[0].job.plan[0].commit is not a key of a step of a job: a job ends with its plan, and only the trial itself commits and submits",
+        "plan[0].job.plan[1].submit is not a key of a step of a job: a job ends with its plan, and only the trial itself commits and submits",
+      ],
+    ],
+    [
+      "a look at a process of the parent's, out of a job",
+      plan(
+        "{ run: { command: dev, id: d } }",
+        "{ job: { plan: [{ status: ▸d }, { run: { command: pytest, id: e } }] } }",
+      ),
+      ['plan[1].job.plan[0].status is "d": expected the id of an earlier run of the job\'s own plan'],
+    ],
+    [
+      "jobs three deep",
+      plan("{ job: { plan: [{ job: { plan: [{ ▸job: { plan: [{ run: dev }] } }] } }] } }"),
+      ["plan[0].job.plan[0].job.plan[0].job is not a key of a step of a job's own job: jobs are two deep at most"],
+    ],
+    [
+      "an id that stands in a job too",
+      plan(
+        "{ run: { command: dev, id: a } }",
+        "{ job: { id: ▸a, plan: [{ repair: { run: pytest, think_seconds: 1, at_most: 2, id: ▸a } }] } }",
+      ),
+      [
+        'plan[1].job.id is "a": expected an id that no other step has',
+        'plan[1].job.plan[0].repair.id is "a": expected an id that no other step has',
+      ],
+    ],
+    [
+      "something from outside among the steps",
+      plan("{ ▸user_stop: {} }"),
+      [
+        "plan[0].user_stop is not a key of a step: what happens from outside stands in the scenario's list called outside",
+      ],
+    ],
+    [
+      "things from outside out of order, and after the end",
+      aScenario({
+        outside:
+          "[{ at_seconds: 9, event: clear }, { at_seconds: ▸8, event: clear }, { at_seconds: ▸5400, event: switch }]",
+      }),
+      [
+        "outside[1].at_seconds is 8: expected 9 or more, as events come in order",
+        "outside[2].at_seconds is 5400: expected less than 5400, as the outer limit ends the trial then",
+      ],
+    ],
+    [
+      "things from outside that cannot happen, and an outer limit that cannot be: not one for the other",
+      aScenario({ outer_limit_seconds: "▸0", outside: "[{ at_seconds: 60, event: ▸user_stops }]" }),
+      [
+        "outer_limit_seconds is 0: expected a length of time in seconds, 0.001 or more",
+        'outside[0].event is "user_stops": expected user_stop, clear, switch, user_background, headless_exit or restart',
+      ],
+    ],
+    ["limits on nothing", aScenario({ limits: "▸{}" }), ["limits says nothing: expected steps, tokens or cost_usd"]],
+    [
+      "limits that leave nothing",
+      aScenario({ limits: "{ steps: ▸0, tokens: ▸1.5, cost_usd: ▸0, ▸usd: 3 }" }),
+      [
+        "limits.steps is 0: expected a number of requests, a whole number from 1 to 1000000000",
+        "limits.tokens is 1.5: expected a number of tokens, a whole number from 1 to 1000000000000",
+        "limits.cost_usd is 0: expected a number of US dollars, 0.000001 or more",
+        "limits.usd is not a key of limits; there are steps, tokens and cost_usd",
+      ],
+    ],
+    [
+      "a service that no command gives, where none gives any",
+      aScenario({ grading: "{ tests: 1, reward: share, credit: submitted, service_must_answer_at_grading: ▸80 }" }),
+      ["grading.service_must_answer_at_grading is 80: expected the port of a command, and none has one"],
+    ],
+    [
+      "a service that no command gives, where others give others",
+      plan("{ run: dev }").replace("credit: submitted", "credit: submitted, service_must_answer_at_grading: ▸8080"),
+      ["grading.service_must_answer_at_grading is 8080: expected the port of a command; there is 80"],
+    ],
+    [
+      "changes of a model that no profile could have either",
+      aScenario({ model: "{ any: { waits: [{ from: 1, seconds: ▸cadence }], context: ▸{ start_tokens: 300000 } } }" }),
+      [
+        'model.any.waits[0].seconds is "cadence": expected cadence_seconds beside waits, to say how long that is',
+        "model.any.context begins with 300000 tokens: expected 244800 at most, where the conversation is compacted",
+      ],
     ],
     [
       "work after the submission",
@@ -277,7 +483,7 @@ describe("a profile is refused for", () => {
     [
       "a reason to stop that gives no reason",
       long.replace("{ quiet_waits: 4 }", "▸{}"),
-      ["stops_a_process.any_of[0] says nothing: expected quiet_waits, running_seconds or failure_seen"],
+      ["stops_a_process.any_of[0] says nothing: expected quiet_waits, running_seconds, failure_seen or probability"],
     ],
     [
       "waits out of order",
@@ -289,6 +495,153 @@ describe("a profile is refused for", () => {
     ],
   ])("%s", (_, text, faults) => {
     expect(faultsOf(text, loadProfile)).toEqual(expectedOf(text, faults));
+  });
+});
+
+describe("a habit is refused for", () => {
+  test.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
+    [
+      "a step that is a word",
+      { step_seconds: "▸12s" },
+      ['step_seconds is "12s": expected a length of time in seconds, 0.001 or more, or a distribution; write 12'],
+    ],
+    [
+      "lengths to ask for that say nothing, too much or half of it",
+      {
+        waits: `[{ from: 1, seconds: ▸cadens }, { from: 2, seconds: ▸{} }, { from: 3, seconds: ▸{ choice: [{ value: 1, p: 1 }], ladder: [1] } },
+          { from: 4, seconds: ▸{ share_of_remaining: 0.5 } }, { from: 5, seconds: ▸{ otherwise: 5 } },
+          { from: 6, seconds: { ladder: ▸[] } }, { from: 7, seconds: { ladder: [▸0] } },
+          { from: 8, seconds: { share_of_remaining: ▸2, otherwise: 3 } }, { from: 9, seconds: { exponential: { mean: ▸0 } } }]`,
+      },
+      [
+        'waits[0].seconds is "cadens": expected a length of time in seconds, 0.001 or more, cadence, or a mapping like { choice: [{ value, p }] }',
+        "waits[1].seconds says nothing: a length to ask for is one of lognormal, uniform, exponential, poisson_gamma, choice, histogram, samples, ladder or share_of_remaining",
+        "waits[2].seconds says choice and ladder at once: a length to ask for is one of lognormal, uniform, exponential, poisson_gamma, choice, histogram, samples, ladder or share_of_remaining",
+        "waits[3].seconds gives share_of_remaining alone: expected otherwise beside it, for where nothing is known of the run",
+        "waits[4].seconds gives otherwise alone: expected it beside share_of_remaining",
+        "waits[5].seconds.ladder is a list: expected a list of lengths of time in seconds, at least one",
+        "waits[6].seconds.ladder[0] is 0: expected a length of time in seconds, 0.001 or more",
+        "waits[7].seconds.share_of_remaining is 2: expected a share above 0, 1 at most",
+        "waits[8].seconds.exponential.mean is 0: expected a number above 0",
+      ],
+    ],
+    [
+      "a cadence that nobody has named",
+      { waits: "[{ from: 1, seconds: ▸cadence }]" },
+      ['waits[0].seconds is "cadence": expected cadence_seconds beside waits, to say how long that is'],
+    ],
+    [
+      "a cadence that is at fault itself, and no other",
+      { cadence_seconds: "▸0", waits: "[{ from: 1, seconds: cadence }]" },
+      ["cadence_seconds is 0: expected a length of time in seconds, 0.001 or more"],
+    ],
+    [
+      "rules for late control that come first, or out of order",
+      {
+        waits:
+          "[{ from: 1, late_seconds: ▸10, seconds: 1 }, { from: 1, late_seconds: ▸5, seconds: 1 }, { from: ▸1, seconds: 1 }]",
+      },
+      [
+        "waits[0].late_seconds stands in the first rule: expected one before it that always holds",
+        "waits[1].late_seconds is 5: expected more than 10, as rules come in order",
+        "waits[2].from is 1: expected more than 1, as rules come in order",
+      ],
+    ],
+    [
+      "something to do that is nothing, or not certain to be done",
+      { between: "[{ do: wait, p: 0.5 }, { do: ▸sleep, p: 0.5 }]", in_the_reserve: "▸[{ do: finish, p: 0.4 }]" },
+      [
+        "in_the_reserve has probabilities that add up to 0.4: expected 1",
+        'between[1].do is "sleep": expected wait, status, read_output, probe or work',
+      ],
+    ],
+    [
+      "words that are none of the choices",
+      { in_the_reserve: "▸finsh", between: "▸wait", on_ready: "▸wait" },
+      [
+        'in_the_reserve is "finsh": expected stop_and_go_on, finish or ignore, or a list of { do, p }',
+        'between is "wait": expected a list of { do, p }',
+        'on_ready is "wait": expected go_on or keep_waiting',
+      ],
+    ],
+    [
+      "a reason to stop with a probability that is none",
+      { stops_a_process: "{ any_of: [{ probability: ▸3 }] }" },
+      ["stops_a_process.any_of[0].probability is 3: expected a probability from 0 to 1"],
+    ],
+    [
+      "arguments that say nothing",
+      { arguments: "▸{}" },
+      ["arguments says nothing: expected background_share, or timeout_share and timeout_seconds"],
+    ],
+    [
+      "timeouts of unknown length",
+      { arguments: "▸{ timeout_share: 0.5 }" },
+      ["arguments gives timeout_share without timeout_seconds: expected both"],
+    ],
+    [
+      "timeouts of unknown frequency",
+      { arguments: "▸{ timeout_seconds: 5 }" },
+      ["arguments gives timeout_seconds without timeout_share: expected both"],
+    ],
+    [
+      "reruns without end",
+      { reruns: "▸{ running: 0.5 }" },
+      ["reruns.at_most is missing: expected a number of reruns, a whole number from 1 to 1000"],
+    ],
+    [
+      "reruns after nothing",
+      { reruns: "▸{ at_most: 2 }" },
+      ["reruns says nothing of when: expected running or timed_out"],
+    ],
+    [
+      "an expectation from which nothing follows",
+      { expects: "▸{ sigma: 1 }" },
+      ["expects says nothing of what follows: expected background_over_seconds or timeout_factor"],
+    ],
+    [
+      "an expectation in minutes",
+      { expects: "{ sigma: ▸-1, background_over_seconds: ▸2m, timeout_factor: ▸0 }" },
+      [
+        "expects.sigma is -1: expected the standard deviation of the estimate's logarithm, 0 or more",
+        'expects.background_over_seconds is "2m": expected a length of time in seconds, zero or more; write 120',
+        "expects.timeout_factor is 0: expected a number above 0",
+      ],
+    ],
+    [
+      "a memory in words",
+      { forgets_after_compaction: "▸often" },
+      ['forgets_after_compaction is "often": expected a probability from 0 to 1'],
+    ],
+    [
+      "a context in which nothing has room",
+      { context: "{ ▸start: 3, window_tokens: ▸0, compacts_at: ▸2, bytes_per_token: ▸0, kept_tokens: ▸-1 }" },
+      [
+        "context.start is not a key of a context; did you mean start_tokens?",
+        "context.window_tokens is 0: expected a number of tokens, a whole number from 1 to 1000000000",
+        "context.compacts_at is 2: expected a share above 0, 1 at most",
+        "context.bytes_per_token is 0: expected a number above 0",
+        "context.kept_tokens is -1: expected a number of tokens, a whole number from 0 to 1000000000",
+      ],
+    ],
+    [
+      "a context that is full before it begins, and after each compaction",
+      { context: "▸▸{ window_tokens: 10000 }" },
+      [
+        "context begins with 38000 tokens: expected 9000 at most, where the conversation is compacted",
+        "context keeps 24000 tokens, summary included: expected 9000 at most, where the conversation is compacted",
+      ],
+    ],
+    ["an oracle that is half one", { oracle: "▸perhaps" }, ['oracle is "perhaps": expected true or false']],
+  ])("%s", (_, changes, faults) => {
+    const text = aProfile(changes);
+    expect(faultsOf(text, loadProfile)).toEqual(expectedOf(text, faults));
+  });
+
+  test("an oracle's, which has none", () => {
+    const text = "profile: oracle\noracle: true\n▸waits: [{ from: 1, seconds: 3 }]\n▸in_the_reserve: finish\n";
+    const says = "is not a key of an oracle: an oracle has no habits: it waits for as long as it pays";
+    expect(faultsOf(text, loadProfile)).toEqual(expectedOf(text, [`waits ${says}`, `in_the_reserve ${says}`]));
   });
 });
 
@@ -382,7 +735,7 @@ describe("a panel is refused for", () => {
       "a name that stands for nothing, and where it was looked for",
       aPanel({ scenarios: "[▸hung-test-rum]" }),
       [
-        'scenarios[0] is "hung-test-rum": there is no scenario of that name beside the file, in ../scenarios, ../panels, ../panels/policies, ../panels/profiles, or among what ships; did you mean hung-test-run?',
+        'scenarios[0] is "hung-test-rum": there is no scenario of that name beside the file, in ../scenarios, ../panels, ../panels/policies, ../panels/profiles, ../panels/providers, or among what ships; did you mean hung-test-run?',
       ],
     ],
     [
@@ -397,6 +750,26 @@ describe("a panel is refused for", () => {
         hypotheses: "[{ measure: outer_timeout, arm: budgeted, against: treatment, expect: lower }]",
       }),
       ['arms[1] is "treatmnt": expected an arm of the nearest arms.yaml, or one in full; did you mean treatment?'],
+    ],
+    [
+      "hypotheses whose keys do not go together",
+      aPanel({
+        hypotheses: `[▸{ measure: reward, arm: control, expect: lower },
+          ▸{ measure: reward, arm: control, against: treatment, expect: zero },
+          ▸{ measure: reward, arm: control, against: treatment, expect: not_lower, by: 0.5 },
+          ▸{ measure: reward, arm: control, against: treatment, expect: lower, margin: 0.5 },
+          ▸{ measure: reward, arm: control, against: treatment, expect: not_lower, margin: 0, margin_absolute: 1 },
+          { measure: reward, arm: control, against: treatment, expect: ▸no_lower, kind: ▸quik }]`,
+      }),
+      [
+        "hypotheses[0] gives no against: expected the arm that lower is held against",
+        "hypotheses[1] gives against: expected none, as zero is held against nothing",
+        "hypotheses[2] gives by beside not_lower: expected it beside lower or higher only",
+        "hypotheses[3] gives a margin beside lower: expected it beside not_lower or not_higher only",
+        "hypotheses[4] gives both margin and margin_absolute: expected one of them",
+        'hypotheses[5].expect is "no_lower": expected lower, higher, not_lower, not_higher or zero',
+        'hypotheses[5].kind is "quik": expected quick, long_finite, server or hanging',
+      ],
     ],
     [
       "a hypothesis about an arm it does not have",
@@ -417,11 +790,6 @@ describe("a panel is refused for", () => {
       ],
     ],
     [
-      "what a later stage brings",
-      aPanel({ "▸provider": "{ scope: arm }" }),
-      ["provider is not yet a key of a panel: it comes with a later stage"],
-    ],
-    [
       "an arm that is in it twice",
       aPanel({ arms: "[control, ▸control]" }),
       ['arms[1] is "control" again: expected each arm once'],
@@ -436,7 +804,7 @@ describe("a panel is refused for", () => {
       [
         "factors.cap[1] is -5: expected a length of time in seconds, 0 to 3600, or none",
         "factors.cap[2] is 10 again: expected each level once",
-        'factors.habit[0] is "lomg": there is no profile of that name beside the file, in ../scenarios, ../panels, ../panels/policies, ../panels/profiles, or among what ships; did you mean long?',
+        'factors.habit[0] is "lomg": there is no profile of that name beside the file, in ../scenarios, ../panels, ../panels/policies, ../panels/profiles, ../panels/providers, or among what ships; did you mean long?',
         'factors.budget[1] is "later": expected told, untold or { run_budget_seconds }',
       ],
     ],
@@ -472,7 +840,7 @@ describe("a panel is refused for", () => {
     });
     expect(faults(() => loadPanel(path("panels/p.yaml")))).toEqual([
       "panels/p.yaml:4:13: replicates is 0: expected a number of replicates, a whole number from 1 to 1000000",
-      'panels/p.yaml:6:41: arms[0].profile is "gone": there is no profile of that name beside the file, in ../scenarios, ../panels, ../panels/policies, ../panels/profiles, or among what ships; there are long and short',
+      'panels/p.yaml:6:41: arms[0].profile is "gone": there is no profile of that name beside the file, in ../scenarios, ../panels, ../panels/policies, ../panels/profiles, ../panels/providers, or among what ships; there are codex-code-mode, codex-empty-polls, fixed-two-minutes, helper-default, helper-guided, long, oracle and short',
       "scenarios/here.yaml:3:22: outer_limit_seconds is -1: expected a length of time in seconds, 0.001 or more",
       'panels/policies/mine.yaml:2:40: shell_execution.kill_grace_seconds is "2s": expected a length of time in seconds, 0 to 3600; write 2',
     ]);
@@ -493,26 +861,6 @@ describe("a panel is refused for", () => {
   });
 });
 
-describe("lint warns of", () => {
-  test.each([
-    [
-      "a reserve that takes half of the budget",
-      aPanel({ arms: "[▸{ arm: a, policy: budgeted, profile: long, budget: { run_budget_seconds: 1200 } }]" }),
-      "arms[0] keeps a reserve of 600 s in a run of 1200 s (a): half of it or more",
-    ],
-    [
-      "a command that is never run",
-      aScenario({ plan: "[{ submit: {} }]" }).replace("{ line", "▸{ line"),
-      "commands.pytest is never run: no step of the plan names it",
-    ],
-  ])("%s", (_, text, says) => {
-    const { path } = folder({ "f.yaml": marked(text).text });
-    const { faults, warnings } = lintFile(path("f.yaml"));
-    expect(faults).toEqual([]);
-    expect(warnings).toEqual([`${path("f.yaml")}:${marked(text).marks[0]}: ${says}`]);
-  });
-});
-
 describe("the nearest name", () => {
   test.each([
     ["outer_limit_minutes", ["outer_limit_seconds", "outer_ring"], "outer_limit_seconds"],
@@ -520,6 +868,8 @@ describe("the nearest name", () => {
     ["cap", ["slice", "budget"], null],
     ["timeouts", ["outer_timeouts", "timed"], "outer_timeouts"],
     ["gone", ["long", "short"], null],
+    ["five-minuts", ["half-hour", "five-minutes"], "five-minutes"],
+    ["lifetime_seconds", ["retries", "cache"], null],
   ])("to %s among %j is %s", (word, names, near) => {
     expect(nearest(word, names)).toBe(near);
   });

@@ -90,3 +90,44 @@ function inLines(lines: Readonly<Record<string, string>>): string {
     .map(([key, value]) => `${key}: ${value}\n`)
     .join("");
 }
+
+/** The faults of one file, which may hold marks. */
+export function faultsOf(
+  content: string | Uint8Array | null,
+  load: (file: string) => unknown,
+  beside: Readonly<Record<string, string>> = {},
+): readonly string[] {
+  const { path, faults } = folder({
+    ...beside,
+    "f.yaml": typeof content === "string" ? marked(content).text : content,
+  });
+  return faults(() => load(path("f.yaml"))).map((fault) => fault.replace(`${packageRoot}/`, ""));
+}
+
+/** What is said at each mark of a file; of the file as a whole, if there is none. */
+export function expectedOf(content: string | Uint8Array | null, says: readonly string[]): readonly string[] {
+  const marks = typeof content === "string" ? marked(content).marks : [];
+  return says.map((said, at) => (marks.length === 0 ? `f.yaml: ${said}` : `f.yaml:${marks[at]}: ${said}`));
+}
+
+/** A profile in which only the changed lines matter. */
+export function aProfile(changes: Readonly<Record<string, string>> = {}): string {
+  return inLines({
+    profile: "patient",
+    step_seconds: "12",
+    waits: "[{ from: 1, seconds: 240 }]",
+    stops_a_process: "never",
+    in_the_reserve: "ignore",
+    ...changes,
+  });
+}
+
+/** A provider in which only the changed lines matter. */
+export function aProvider(changes: Readonly<Record<string, string>> = {}): string {
+  return inLines({
+    provider: "somebody",
+    cache: "{ lifetime_seconds: 300, write: 1.25, read: 0.1 }",
+    price: "{ input_usd_per_million: 5, output_usd_per_million: 25 }",
+    ...changes,
+  });
+}

@@ -6,13 +6,22 @@ import { describe, expect, test } from "vitest";
 import { isMap, isSeq, parse, parseDocument, stringify } from "yaml";
 import { lintFile } from "../../src/scenario/lint.ts";
 import { packageRoot } from "../../src/scenario/names.ts";
+import { PANEL, PROFILE, PROVIDER, SCENARIO } from "./everything.ts";
 import { folder, shippedText } from "./files.ts";
 
-const files = ["scenarios", "panels", "panels/policies", "panels/profiles"].flatMap((place) =>
+const folders = ["scenarios", "panels", "panels/policies", "panels/profiles", "panels/providers"];
+const files = folders.flatMap((place) =>
   readdirSync(join(packageRoot, place))
     .filter((file) => file.endsWith(".yaml"))
     .map((file) => `${place}/${file}`),
 );
+
+const texts: readonly (readonly [string, string])[] = [
+  ...files.map((file) => [file, shippedText(file)] as const),
+  ...Object.entries({ SCENARIO, PROFILE, PROVIDER, PANEL }).map(
+    ([kind, text]) => [`everything: ${kind}`, text] as const,
+  ),
+];
 
 /** Every place in a file, as a path of keys. */
 function places(node: unknown, path: readonly (string | number)[] = []): readonly (readonly (string | number)[])[] {
@@ -50,6 +59,10 @@ const junk = fc.oneof(
     { lognormal: {} },
     [{ p: 2 }],
     ["long", "long"],
+    { seconds: 3, steps: 2 },
+    { exit: -1 },
+    [{ do: "wait", p: 1 }],
+    { uniform: [1, 2] },
   ),
   fc.string({ unit: "binary", maxLength: 8 }),
   fc.integer(),
@@ -61,9 +74,8 @@ const OURS = /^f\.yaml(:\d+:\d+)?: \S+ .*\w+/s;
 const THEIRS =
   /Invalid|received|Too (small|big)|Unrecognized|undefined|\[object|Nested|Implicit|Flow|Map keys|Unresolved|Unexpected/;
 
-describe.each(files)("%s", (file) => {
+describe.each(texts)("%s", (_, text) => {
   test("spoilt in some place, is told so in our words", () => {
-    const text = shippedText(file);
     const all = places(parseDocument(text).contents);
     const { path } = folder({ "f.yaml": "" });
     fc.assert(

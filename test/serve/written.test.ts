@@ -304,6 +304,7 @@ test("an end that nobody saw counts as neither stopped nor left running", () => 
       freshOutput: false,
       budgetSignal: false,
       guided: false,
+      outputLost: 0,
     },
     { event: "session_ended", at },
   ];

@@ -3,6 +3,7 @@ import { keyed, pick } from "../../src/random.ts";
 import {
   type Batch,
   big,
+  dollars,
   flag,
   listOf,
   oneOf,
@@ -25,6 +26,8 @@ export const everyKind = table("every_kind", "one row for each value that is har
   sum_or_null: orNull(big("a large number")),
   held_seconds: seconds("a length"),
   held_seconds_or_null: orNull(seconds("a length; null if nothing was held")),
+  cost_usd: dollars("an amount"),
+  cost_usd_or_null: orNull(dollars("an amount; null if nobody asked for it")),
   share: real("any double", "of 1"),
   share_or_null: orNull(real("any double")),
   told: flag("whether it was told"),
@@ -78,7 +81,7 @@ const texts = [
 ];
 const lists = [[], ["cap"], ["slice", "cap"], ["cap", "slice"], ["cap", "cap"], reasons, ["", "😀"]];
 
-/** Values in milliseconds where columns are in seconds, drawn so that they meet in every combination. */
+/** Values in milliseconds where columns are in seconds and in millionths where they are in dollars, drawn so that they meet in every combination. */
 export function everyRow(rows: number): EveryKind[] {
   return Array.from({ length: rows }, (_, row) => {
     const key = keyed.within(keyed.seeded(7), row);
@@ -92,6 +95,8 @@ export function everyRow(rows: number): EveryKind[] {
       sum_or_null: orNone(from(sums)),
       held_seconds: from(lengths),
       held_seconds_or_null: orNone(from(lengths)),
+      cost_usd: from(lengths),
+      cost_usd_or_null: orNone(from(lengths)),
       share: from(doubles),
       share_or_null: orNone(from(doubles)),
       told: from([true, false]),

@@ -88,15 +88,18 @@ describe("columns copied into DuckDB", () => {
     instance.closeSync();
   });
 
-  test("are read back as plain numbers, words and lists, with seconds as seconds", async () => {
+  test("are read back as plain numbers, words and lists, with seconds as seconds and dollars as dollars", async () => {
     const path = fresh();
     await written(path, [everyKind], dictionaries, [batchOf(rows)]);
     const seconds = (length: number | null) => (length === null ? null : length / 1_000);
+    const dollars = (amount: number | null) => (amount === null ? null : amount / 1e6);
     expect(await asked(path, `SELECT * FROM every_kind ORDER BY "row"`)).toEqual(
       rows.map((row) => ({
         ...row,
         held_seconds: seconds(row.held_seconds),
         held_seconds_or_null: seconds(row.held_seconds_or_null),
+        cost_usd: dollars(row.cost_usd),
+        cost_usd_or_null: dollars(row.cost_usd_or_null),
       })),
     );
   });
@@ -145,6 +148,7 @@ function officialValues(row: EveryKind): DuckDBValue[] {
     if (value === null || typeof value === "string" || typeof value === "boolean") return value;
     if (typeof value === "object") return listValue(value);
     if (kind === "seconds") return new DuckDBDecimalValue(BigInt(value), 15, 3);
+    if (kind === "dollars") return new DuckDBDecimalValue(BigInt(value), 15, 6);
     return kind === "big" ? BigInt(value) : value;
   });
 }
@@ -157,9 +161,11 @@ describe("a file that is made", () => {
       path,
       "SELECT column_name, comment FROM duckdb_columns() WHERE table_name = 'every_kind' ORDER BY column_index",
     );
-    expect(comments.slice(4, 7)).toEqual([
+    expect(comments.slice(4, 9)).toEqual([
       { column_name: "held_seconds", comment: "a length [s]" },
       { column_name: "held_seconds_or_null", comment: "a length; null if nothing was held [s]" },
+      { column_name: "cost_usd", comment: "an amount [USD]" },
+      { column_name: "cost_usd_or_null", comment: "an amount; null if nobody asked for it [USD]" },
       { column_name: "share", comment: "any double [of 1]" },
     ]);
     expect(comments).toHaveLength(Object.keys(everyKind.columns).length);
@@ -244,7 +250,7 @@ describe("memory is refused before DuckDB touches it", () => {
 
   test("if a column was given to another thread", async () => {
     const batch = batchOf(everyRow(5_000));
-    structuredClone(null, { transfer: [column<"big" | "seconds">(batch, "held_seconds").values.buffer] });
+    structuredClone(null, { transfer: [column<"big" | "seconds" | "dollars">(batch, "held_seconds").values.buffer] });
     await refused(batch, "every_kind.held_seconds no longer has its memory");
     await refused(unsealed(batch), "every_kind.held_seconds ends before its rows do");
   });
@@ -258,10 +264,10 @@ describe("memory is refused before DuckDB touches it", () => {
 
   test("if a column or a mask is too short", async () => {
     const batch = batchOf(everyRow(5_000));
-    const { values } = column<"big" | "seconds">(batch, "sum");
-    column<"big" | "seconds">(batch, "sum").values = values.slice(0, 2 * 4_999);
+    const { values } = column<"big" | "seconds" | "dollars">(batch, "sum");
+    column<"big" | "seconds" | "dollars">(batch, "sum").values = values.slice(0, 2 * 4_999);
     await refused(unsealed(batch), "every_kind.sum ends before its rows do");
-    column<"big" | "seconds">(batch, "sum").values = values;
+    column<"big" | "seconds" | "dollars">(batch, "sum").values = values;
     column<"whole">(batch, "count").valid = new Uint32Array(2 * (4_992 / 64));
     await refused(unsealed(batch), "every_kind.count ends before its rows do");
   });

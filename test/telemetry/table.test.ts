@@ -7,6 +7,7 @@ import {
   comments,
   ddl,
   dictionaryOf,
+  dollars,
   flag,
   identifier,
   isValid,
@@ -35,6 +36,7 @@ const waits = table("waits", "one row for each wait", {
   clamped: flag("whether less was granted than asked"),
   said: text("free text"),
   reward: orNull(real("from 0 to 1; null if ungraded")),
+  pause_tax_usd: dollars("what it cost in money"),
 });
 const arms = { arm: ["control", "budgeted"] };
 
@@ -50,13 +52,14 @@ describe("a table said once", () => {
   "reasons" ENUM('cap', 'slice')[] NOT NULL,
   "clamped" BOOLEAN NOT NULL,
   "said" VARCHAR NOT NULL,
-  "reward" DOUBLE
+  "reward" DOUBLE,
+  "pause_tax_usd" DECIMAL(15,6) NOT NULL
 );`);
   });
 
   test("becomes comments that end in the unit", () => {
     const lines = comments(waits).split("\n");
-    expect(lines).toHaveLength(11);
+    expect(lines).toHaveLength(12);
     expect(lines[0]).toBe(`COMMENT ON TABLE "waits" IS 'one row for each wait';`);
     expect(lines[2]).toBe(
       `COMMENT ON COLUMN "waits"."requested_wait_seconds" IS 'as the model asked, before any bound [s]';`,
@@ -66,7 +69,7 @@ describe("a table said once", () => {
 
   test("becomes a data dictionary, in which an open dictionary goes by its name", () => {
     const rows = dictionaryOf([waits]);
-    expect(rows).toHaveLength(10);
+    expect(rows).toHaveLength(11);
     expect(rows.slice(2, 7)).toEqual([
       {
         table: "waits",
@@ -99,6 +102,7 @@ describe("a table said once", () => {
 
   test("becomes axis titles that say the unit once", () => {
     expect(axisTitle(waits, "requested_wait_seconds")).toBe("requested wait (s)");
+    expect(axisTitle(waits, "pause_tax_usd")).toBe("pause tax (USD)");
     expect(axisTitle(waits, "tokens")).toBe("tokens (tokens)");
     expect(axisTitle(waits, "status")).toBe("status");
   });
@@ -226,6 +230,12 @@ describe("a batch refuses, by table and column,", () => {
     expect(() => columns.actual_wait_seconds.push(length)).toThrow("waits.actual_wait_seconds");
   });
 
+  test.each([NaN, Infinity, -Infinity, 0.5, 1e15, -1e15])("%d as millionths of a dollar", (amount) => {
+    expect(() => columns.pause_tax_usd.push(amount)).toThrow(
+      `invariant: waits.pause_tax_usd is a whole number of millionths below 10^15; row 0 got ${amount}`,
+    );
+  });
+
   test.each([NaN, Infinity, 0.5, 2 ** 31, -(2 ** 31) - 1])("%d as a whole number of 32 bits", (number) => {
     expect(() => columns.trial_id.push(number)).toThrow("waits.trial_id is a whole number of 32 bits");
   });
@@ -288,6 +298,7 @@ function value(cells: Cells, row: number): unknown {
   switch (cells.kind) {
     case "big":
     case "seconds":
+    case "dollars":
       return cells.values[2 * row + 1]! * 2 ** 32 + (cells.values[2 * row]! >>> 0);
     case "flag":
       return cells.values[row] === 1;
@@ -302,5 +313,5 @@ function value(cells: Cells, row: number): unknown {
 
 test("every kind of column is in the table that the other tests write", () => {
   const kinds = new Set(Object.values(everyKind.columns).map(({ kind }) => kind));
-  expect(kinds.size).toBe(8);
+  expect(kinds.size).toBe(9);
 });

@@ -88,7 +88,7 @@ function aPort(options: Partial<ChildrenOptions> = {}) {
       processes += 1;
       const id = processes as ProcessId;
       let woken: () => void = () => {};
-      const watched = port.start(id, shellCommand(line, cwd), 0, clock.now(), () => woken());
+      const watched = port.start(id, shellCommand(line, cwd), 0, clock.now(), () => woken(), "exit");
       const over = new Promise<void>((resolve) => {
         woken = () => {
           if (watched.endBy(clock.now()) !== null || watched.unending?.() === true) resolve();
@@ -102,7 +102,7 @@ function aPort(options: Partial<ChildrenOptions> = {}) {
           return watched.endBy(clock.now());
         },
         printed: () => Buffer.from(watched.read(0, 1 << 20, clock.now()).bytes).toString("latin1"),
-        stop: (grace = 300) => watched.terminate(clock.now(), milliseconds(grace), "stop"),
+        stop: (grace = 300) => watched.terminate(clock.now(), milliseconds(grace), "stop", "tree"),
       };
     },
   };
@@ -217,9 +217,10 @@ describe("output", () => {
     const { clock, port } = aPort();
     const began = clock.now();
     const woken = new Promise<void>((resolve) => {
-      const watched = port.start(1 as ProcessId, line(`printf 'Password: '; ${aNap()}`), 0, began, () => {
+      const look = () => {
         if (watched.written(clock.now()) > 0) resolve();
-      });
+      };
+      const watched = port.start(1 as ProcessId, line(`printf 'Password: '; ${aNap()}`), 0, began, look, "exit");
       expect(watched.lastOutputAt(began)).toBeNull();
       open.push(() => {
         expect(watched.lastOutputAt(clock.now())).toBeGreaterThanOrEqual(began);
@@ -388,6 +389,80 @@ describe("C15: a descendant that outlives the shell", () => {
 /** An orphan that has nothing in common with whoever started it but the session. */
 const inAGroup = (nap: string) => `sh -c 'env -i perl -e "setpgrp; exec qw(${nap})" &'`;
 
+describe("C15 as others do it: a call that lasts until nobody holds its output open", () => {
+  /** As C15 was reported: a limit on the call, and a kill that reaches the group of the shell. */
+  const faulty: WrittenSettings = { completion: "end_of_output", kill_reaches: "group", kill_grace_seconds: 0.3 };
+
+  test("in the same group: it lasts until its limit", async () => {
+    const nap = aNap();
+    const { call } = aShell(faulty);
+    const exec = await call((hands) => hands.exec(line(`${nap} & echo started`), { timeout: 1 }));
+    expect(exec.took).toBeGreaterThanOrEqual(1);
+    expect(exec.took).toBeLessThanOrEqual(2);
+    expect(exec).toMatchObject({ status: "timed_out", exit_code: 0, output: "started\n" });
+    expect(living(nap)).toBe(0);
+  });
+
+  test("in a group of its own: past its limit, which does not reach that far", async () => {
+    const nap = aNap();
+    const { call, port } = aShell({ ...faulty, max_hold_seconds: 30 });
+    const exec = await call((hands) =>
+      hands.shell.exec(
+        {
+          command: line(`setsid ${nap} & echo started`),
+          background: false,
+          timeout: seconds(0.5),
+          maxHold: seconds(2),
+        },
+        hands.now,
+      ),
+    );
+    expect(exec.took).toBeGreaterThanOrEqual(2);
+    expect(exec.status).toBe("running");
+    expect(living(nap)).toBe(1);
+    await port.endAll();
+    expect(living(nap)).toBe(0);
+  });
+
+  test("with all three descriptors redirected: at once", async () => {
+    const nap = aNap();
+    const { call, port } = aShell(faulty);
+    const words = `${nap} </dev/null >/dev/null 2>&1 & echo started`;
+    const exec = await call((hands) => hands.exec(line(words), { timeout: 60 }));
+    expect(exec.took).toBeLessThanOrEqual(2.1);
+    expect(exec).toMatchObject({ status: "completed", surviving_processes: 1 });
+    await port.endAll();
+  });
+});
+
+describe("an end that does not reach everything", () => {
+  test.each([
+    ["process", "its shell", 1],
+    ["group", "its group", 0],
+  ] as const)("%s: ends %s", async (reach, _, left) => {
+    const nap = aNap();
+    const { call, port } = aShell({ ...soon, kill_reaches: reach });
+    await call((hands) => hands.exec(line(`${nap} & echo started; wait`)));
+    const stopped = await call((hands) => hands.stop(1));
+    expect(stopped.status).toBe("terminated");
+    expect(stopped.took).toBeLessThanOrEqual(2.1);
+    expect(living(nap)).toBe(left);
+    expect(stopped.surviving_processes ?? 0).toBe(left);
+    await port.endAll();
+    expect(living(nap)).toBe(0);
+  });
+
+  test("KILL follows where TERM is not heard, and reaches no further", async () => {
+    const nap = aNap();
+    const { call, port } = aShell({ ...soon, kill_reaches: "process" });
+    await call((hands) => hands.exec(line(`trap '' TERM; ${nap} & echo started; while :; do sleep 0.1; done`)));
+    const stopped = await call((hands) => hands.stop(1));
+    expect(stopped).toMatchObject({ status: "terminated", signal: "SIGKILL" });
+    expect(living(nap)).toBe(1);
+    await port.endAll();
+  });
+});
+
 describe("being ended", () => {
   test("TERM that is ignored: KILL after the grace, to the whole tree", async () => {
     const [one, two] = [aNap(), aNap()];
@@ -488,7 +563,7 @@ describe("being ended", () => {
     const { clock, start } = aPort();
     const [long, short] = [start(`echo kept; ${aNap()}`), start("sleep 0.1; exit 9")];
     for (const { watched } of [long, short])
-      watched.terminate(after(beginning, milliseconds(900)), seconds(1), "limit");
+      watched.terminate(after(beginning, milliseconds(900)), seconds(1), "limit", "tree");
     expect(await short.end()).toMatchObject({ by: "itself", code: 9 });
     const end = await long.end();
     expect(end).toMatchObject({ by: "limit", code: null, signal: "SIGTERM" });
@@ -500,7 +575,7 @@ describe("being ended", () => {
   test("by whoever comes first: a stop before the limit is a stop", async () => {
     const { start } = aPort();
     const it = start(aNap());
-    it.watched.terminate(after(beginning, milliseconds(60_000)), seconds(1), "limit");
+    it.watched.terminate(after(beginning, milliseconds(60_000)), seconds(1), "limit", "tree");
     it.stop();
     expect(await it.end()).toMatchObject({ by: "stop" });
   });
@@ -782,7 +857,7 @@ describe("of 200 processes", () => {
     const nap = aNap();
     const { port, start, clock } = aPort();
     const all = Array.from({ length: 200 }, () => start(form(nap)));
-    for (const { watched } of all) watched.terminate(after(clock.now(), seconds(600)), seconds(1), "limit");
+    for (const { watched } of all) watched.terminate(after(clock.now(), seconds(600)), seconds(1), "limit", "tree");
     if (stops) {
       await there(nap, 200);
       for (const { stop } of all) stop(2_000);

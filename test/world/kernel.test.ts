@@ -37,14 +37,17 @@ describe("the queue", () => {
     expect([clerk.kernel.now, clerk.kernel.delivered]).toEqual([30, 3]);
   });
 
-  test("delivers, at one moment, exits, then timers, then who gives up, then the cut-off, then who may come in", () => {
+  test("delivers, at one moment, the host and the outside, exits, timers, who gives up, whose time is up, who may come in", () => {
     const clerk = new Clerk();
-    const ranks = [RANK.admission, RANK.cutOff, RANK.timer, RANK.exit, RANK.cancel];
-    for (const rank of ranks) clerk.schedule(5, rank, rank);
+    const ranks = Object.values(RANK);
+    for (const rank of [...ranks.slice(3), ...ranks.slice(0, 3)]) clerk.schedule(5, rank, rank);
     expect(clerk.run().map(([, what]) => what)).toEqual([
+      RANK.host,
+      RANK.outside,
       RANK.exit,
       RANK.timer,
       RANK.cancel,
+      RANK.timeIsUp,
       RANK.cutOff,
       RANK.admission,
     ]);

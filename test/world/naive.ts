@@ -17,8 +17,13 @@ export function performed(
   const lines: Line[] = [];
   let began = 0;
   for (const phase of phases) {
+    if (phase.phase === "child") continue;
+    if (phase.phase === "prompt") {
+      if (began <= upTo) lines.push({ at: began, line: phase.question, says: null });
+      return { lines, length: phase.onEndOfInput === "hang" ? null : began };
+    }
     const { output } = phase;
-    const ends = phase.phase === "hang" ? Number.POSITIVE_INFINITY : began + phase.length;
+    const ends = phase.phase === "run" ? began + phase.length : Number.POSITIVE_INFINITY;
     if (output.output === "every") {
       for (let at = began + output.every; at <= Math.min(ends, upTo); at += output.every)
         lines.push({ at, line: output.line, says: null });
@@ -26,7 +31,7 @@ export function performed(
       for (const { at, line, says } of output.lines)
         if (began + at <= Math.min(ends, upTo)) lines.push({ at: began + at, line, says });
     }
-    if (phase.phase === "hang") return { lines, length: null };
+    if (phase.phase !== "run") return { lines, length: null };
     began = ends;
   }
   return { lines, length: began };

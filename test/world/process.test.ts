@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ProcessId } from "../../src/agent/effects.ts";
-import { type Duration, moment, seconds } from "../../src/policy/time.ts";
-import { ScriptedProcess } from "../../src/world/process.ts";
-import { commandOf, every, hangs, lasts, lines } from "../aRun.ts";
+import type { Completion, KillReach, ProcessId } from "../../src/agent/effects.ts";
+import { type Duration, moment, never, seconds } from "../../src/policy/time.ts";
+import { type Progress, ScriptedProcess } from "../../src/world/process.ts";
+import { command, commandOf, every, hangs, lasts, leaves, lines, serves } from "../aRun.ts";
 import { length, someCommand } from "../arbitraries.ts";
 
 const at = (amount: number) => moment(seconds(amount));
@@ -12,14 +12,27 @@ const GRACE = seconds(2);
 /** Started at 100 s of its trial. */
 function started(
   phases: Parameters<typeof commandOf>[0]["phases"],
-  { onTerm = 0 as number | null, retain = 2_097_152 } = {},
+  {
+    onTerm = 0,
+    retain = 2_097_152,
+    overAt = "exit",
+    ...more
+  }: {
+    readonly onTerm?: number | null;
+    readonly retain?: number;
+    readonly overAt?: Completion;
+    readonly port?: number;
+    readonly lock?: string;
+    readonly signalLost?: boolean;
+  } = {},
 ): ScriptedProcess {
   const command = commandOf({
     phases,
     onTerm: onTerm === null ? null : seconds(onTerm),
     exit: { code: 3, signal: null },
+    ...more,
   });
-  return new ScriptedProcess(1 as ProcessId, command, at(100), retain);
+  return new ScriptedProcess(1 as ProcessId, command, at(100), retain, overAt);
 }
 
 describe("a process that is left alone", () => {
@@ -44,7 +57,7 @@ describe("a process that is to be ended", () => {
   ] as const)("%s", (_, onTerm, dies, signal) => {
     for (const by of ["stop", "limit"] as const) {
       const process = started([hangs()], { onTerm });
-      process.terminate(at(120), GRACE, by);
+      process.terminate(at(120), GRACE, by, "tree");
       expect(process.endBy(moment(seconds(dies) - 1))).toBeNull();
       expect(process.endBy(at(dies))).toEqual({ at: at(dies), by, code: null, signal });
     }
@@ -53,42 +66,42 @@ describe("a process that is to be ended", () => {
   test("has ended by itself when that was due at the limit, or before", () => {
     for (const length of [19, 20]) {
       const process = started([lasts(length)]);
-      process.terminate(at(120), GRACE, "limit");
+      process.terminate(at(120), GRACE, "limit", "tree");
       expect(process.endBy(at(200))).toEqual({ at: at(100 + length), by: "itself", code: 3, signal: null });
     }
   });
 
   test("that comes to its own end within the grace ends so, but was made to", () => {
     const process = started([lasts(21)], { onTerm: null });
-    process.terminate(at(120), GRACE, "limit");
+    process.terminate(at(120), GRACE, "limit", "tree");
     expect(process.endBy(at(200))).toEqual({ at: at(121), by: "limit", code: 3, signal: null });
   });
 
   test("is ended by whoever came first", () => {
     const stoppedBefore = started([hangs()], { onTerm: null });
-    stoppedBefore.terminate(at(160), GRACE, "limit");
-    stoppedBefore.terminate(at(120), GRACE, "stop");
+    stoppedBefore.terminate(at(160), GRACE, "limit", "tree");
+    stoppedBefore.terminate(at(120), GRACE, "stop", "tree");
     expect(stoppedBefore.endBy(at(200))).toMatchObject({ at: at(122), by: "stop" });
 
     const stoppedInTheGrace = started([hangs()], { onTerm: null });
-    stoppedInTheGrace.terminate(at(120), GRACE, "limit");
-    stoppedInTheGrace.terminate(at(121), GRACE, "stop");
+    stoppedInTheGrace.terminate(at(120), GRACE, "limit", "tree");
+    stoppedInTheGrace.terminate(at(121), GRACE, "stop", "tree");
     expect(stoppedInTheGrace.endBy(at(200))).toMatchObject({ at: at(122), by: "limit", signal: "SIGKILL" });
 
     const stoppedAfter = started([hangs()]);
-    stoppedAfter.terminate(at(120), GRACE, "limit");
-    stoppedAfter.terminate(at(130), GRACE, "stop");
+    stoppedAfter.terminate(at(120), GRACE, "limit", "tree");
+    stoppedAfter.terminate(at(130), GRACE, "stop", "tree");
     expect(stoppedAfter.endBy(at(200))).toMatchObject({ at: at(120), by: "limit" });
 
     const ownEnd = started([lasts(21)], { onTerm: null });
-    ownEnd.terminate(at(120), GRACE, "limit");
-    ownEnd.terminate(at(119.5), GRACE, "stop");
+    ownEnd.terminate(at(120), GRACE, "limit", "tree");
+    ownEnd.terminate(at(119.5), GRACE, "stop", "tree");
     expect(ownEnd.endBy(at(200))).toEqual({ at: at(121), by: "stop", code: 3, signal: null });
   });
 
   test("prints until it ends, and then no more", () => {
     const process = started([hangs(every(1))], { onTerm: 1.5 });
-    process.terminate(at(110), GRACE, "stop");
+    process.terminate(at(110), GRACE, "stop", "tree");
     expect([109, 110, 111, 112, 200].map((second) => process.written(at(second)))).toEqual([18, 20, 22, 22, 22]);
     expect(process.lastOutputAt(at(200))).toBe(at(111));
   });
@@ -102,7 +115,7 @@ describe("a process that is to be ended", () => {
         fc.constantFrom("stop", "limit"),
         (command, after, grace, by) => {
           const process = new ScriptedProcess(1 as ProcessId, command, moment(0), 100);
-          process.terminate(at(after), seconds(grace), by);
+          process.terminate(at(after), seconds(grace), by, "tree");
           const end = process.endBy(at(after + grace));
           if (command.length !== null && command.length <= seconds(after)) {
             expect(end).toEqual({ at: command.length, by: "itself", ...command.exit });
@@ -114,6 +127,155 @@ describe("a process that is to be ended", () => {
         },
       ),
     );
+  });
+});
+
+describe("whatever a kill does not reach", () => {
+  /** A server on a port, ready at 110 s, that is killed at 120 s. */
+  const killed = (reach: KillReach, ...children: ReturnType<typeof leaves>[]) => {
+    const process = started([...children, serves(10)], { port: 80 });
+    process.terminate(at(120), GRACE, "limit", reach);
+    return process;
+  };
+  const both = [leaves(50), leaves(null, { group: "own" })];
+
+  test.each([
+    ["tree", null, null],
+    ["group", 1, true],
+    ["process", 3, true],
+  ] as const)("of a %s lives on: %s processes, and holds the output open: %s", (reach, survivors, heldOpen) => {
+    const end = killed(reach, ...both).endBy(at(200));
+    // While something holds the output open it is drained, for a quarter of a second.
+    expect(end).toEqual({
+      at: at(heldOpen === null ? 120 : 120.25),
+      by: "limit",
+      code: null,
+      signal: "SIGTERM",
+      ...(survivors === null ? null : { survivors }),
+      ...(heldOpen === null ? null : { heldOpen }),
+    });
+  });
+
+  test("goes on serving, and keeps its port", () => {
+    const seen = (reach: KillReach) => {
+      const process = killed(reach);
+      return [109.999, 110, 119.999, 120, 500].map((second) => [
+        process.servesAt(at(second)),
+        process.holdsPort(at(second)),
+      ]);
+    };
+    const alive = [
+      [false, true],
+      [true, true],
+      [true, true],
+    ];
+    expect(seen("process")).toEqual([...alive, [true, true], [true, true]]);
+    for (const reach of ["tree", "group"] as const)
+      expect(seen(reach)).toEqual([...alive, [false, false], [false, false]]);
+  });
+
+  test("is nothing where the shell had ended by itself, whatever its signal", () => {
+    const crashed = new ScriptedProcess(
+      1 as ProcessId,
+      commandOf({ phases: [leaves(300), lasts(5)], exit: { code: null, signal: "SIGSEGV" }, lock: "lock" }),
+      at(100),
+      100,
+      "end_of_output",
+    );
+    crashed.terminate(at(120), GRACE, "limit", "process");
+    expect(crashed.holdsLock(at(130))).toBe(false);
+    expect(crashed.endBy(at(500))).toEqual({ at: at(400), by: "limit", code: null, signal: "SIGSEGV" });
+  });
+});
+
+describe("a lock", () => {
+  const locking = () => started([lasts(50)], { lock: "build.lock" });
+
+  test("is held while its process lives, and let go at its own end", () => {
+    const process = locking();
+    expect([100, 149.999, 150, 500].map((second) => process.holdsLock(at(second)))).toEqual([true, true, false, false]);
+  });
+
+  test("is left behind for ever by a kill", () => {
+    const process = locking();
+    process.terminate(at(120), GRACE, "stop", "tree");
+    expect([100, 120, 9_999].map((second) => process.holdsLock(at(second)))).toEqual([true, true, true]);
+  });
+});
+
+describe("a process that counts as over once nobody holds its output open", () => {
+  const over = (...phases: Parameters<typeof commandOf>[0]["phases"]) =>
+    started(phases, { overAt: "end_of_output" }).endsAt - at(100);
+
+  test("outlives its shell by a child that does, and by no other", () => {
+    expect(over(leaves(30), lasts(5))).toBe(30_000);
+    expect(over(lasts(5), leaves(30))).toBe(35_000);
+    expect(over(leaves(3), lasts(5))).toBe(5_000);
+    expect(over(leaves(30, { holdsOutput: false }), lasts(5))).toBe(5_000);
+    expect(over(leaves(null), lasts(5))).toBe(never - at(100));
+  });
+
+  test("prints nothing more once its shell has ended", () => {
+    const process = started([leaves(30), lasts(5, every(1)), lasts(0)], { overAt: "end_of_output" });
+    expect([103, 105, 130].map((second) => process.written(at(second)))).toEqual([6, 10, 10]);
+  });
+});
+
+describe("an end whose signal is lost", () => {
+  const lost = (length: number) => started([lasts(length)], { signalLost: true });
+
+  test("is announced to nobody, and is there for whoever looks", () => {
+    expect(lost(20).announcedAt()).toBe(never);
+    expect(lost(20).endBy(at(120))).toMatchObject({ at: at(120), by: "itself" });
+  });
+
+  test("is announced when somebody comes to end the process, and finds it over", () => {
+    const process = lost(20);
+    process.terminate(at(160), GRACE, "limit", "tree");
+    expect(process.announcedAt()).toBe(at(160));
+    expect(process.endBy(at(160))).toMatchObject({ at: at(120), by: "itself" });
+  });
+
+  test("is announced where somebody has made it end", () => {
+    const process = lost(20);
+    process.terminate(at(110), GRACE, "limit", "tree");
+    expect(process.announcedAt()).toBe(at(110));
+  });
+});
+
+describe("on a host that goes slower or faster", () => {
+  /** Goes at half the speed from 150 s on, once that is known. */
+  const slowing = () => {
+    let isKnown = false;
+    const progress: Progress = {
+      done: (now) => (isKnown && now > at(150) ? 50_000 + (now - at(150)) / 2 : now - at(100)),
+      when: (script) =>
+        isKnown && script > 50_000 ? moment(at(150) + 2 * (script - 50_000)) : moment(at(100) + script),
+    };
+    const process = new ScriptedProcess(1 as ProcessId, command(lasts(100)), at(100), 100, "exit", progress);
+    return {
+      process,
+      slows: () => {
+        isKnown = true;
+        process.goesAnew();
+      },
+    };
+  };
+
+  test("a process ends later", () => {
+    const { process, slows } = slowing();
+    expect(process.endsAt).toBe(at(200));
+    slows();
+    expect(process.endBy(at(249.999))).toBeNull();
+    expect(process.endBy(at(250))).toMatchObject({ at: at(250), by: "itself" });
+  });
+
+  test("a limit that would not have come to pass does", () => {
+    const { process, slows } = slowing();
+    process.terminate(at(220), GRACE, "limit", "tree");
+    expect(process.endsAt).toBe(at(200));
+    slows();
+    expect(process.endBy(at(300))).toMatchObject({ at: at(220), by: "limit", signal: "SIGTERM" });
   });
 });
 

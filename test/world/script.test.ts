@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { seconds } from "../../src/policy/time.ts";
 import { kindOf, scripted } from "../../src/world/script.ts";
-import { command, commandOf, every, hangs, lasts, lines } from "../aRun.ts";
-import { somePhases } from "../arbitraries.ts";
+import { command, commandOf, every, hangs, lasts, leaves, lines, prompts, serves } from "../aRun.ts";
+import { anyPhases } from "../arbitraries.ts";
 import { performed } from "./naive.ts";
 
 /** Longer than three phases last, and the first output of a fourth. */
@@ -82,10 +82,90 @@ describe("a script", () => {
   });
 });
 
+describe("a server", () => {
+  const server = commandOf({
+    phases: [lasts(2), serves(3, lines([1, "booting\n"], [3, "ready\n", "ready"]))],
+    port: 80,
+  });
+
+  test("is there for whoever asks from its ready moment on, counted from the command's start, and never ends", () => {
+    expect(server).toMatchObject({ kind: "server", length: null, readyAt: 5_000, port: 80 });
+    expect(server.prints!.slice(0, server.prints!.writtenBy(5_000)).marks).toEqual(["ready"]);
+  });
+
+  test("whose port is taken gets as far as listening, says so, and exits 1", () => {
+    const { clash } = server;
+    expect(clash).toMatchObject({ length: 2_000, exit: { code: 1, signal: null }, port: null, readyAt: null });
+    const { bytes, marks } = clash!.prints!.slice(0, clash!.prints!.writtenBy(2_000));
+    expect([text(bytes), marks]).toEqual(["cannot listen on port 80: it is taken\n", ["failure"]]);
+  });
+});
+
+describe("a lock", () => {
+  test("that is taken stops a command at once, whatever its phases", () => {
+    const { clash } = commandOf({ phases: [lasts(20)], lock: "build.lock", passes: [1] });
+    expect(clash).toMatchObject({ length: 0, exit: { code: 1, signal: null }, lock: null, passes: [] });
+    const { prints } = clash!;
+    expect(text(prints!.slice(0, prints!.writtenBy(0)).bytes)).toBe("cannot get the lock build.lock: it is taken\n");
+  });
+
+  test("is no matter to a command that wants none", () => {
+    expect(commandOf({ phases: [lasts(20)] }).clash).toBeNull();
+  });
+});
+
+describe("a prompt", () => {
+  test("writes its question, and finds its input closed: it exits as it says, and the rest is never reached", () => {
+    const asks = command(lasts(2), prompts("sure? ", { code: 3, signal: null }), lasts(9, every(1)));
+    expect(asks).toMatchObject({ length: 2_000, exit: { code: 3, signal: null }, kind: "quick" });
+    expect(text(asks.prints!.slice(0, asks.prints!.writtenBy(99_000)).bytes)).toBe("sure? ");
+  });
+
+  test("or hangs", () => {
+    expect(command(prompts("sure? ", "hang"), lasts(9))).toMatchObject({ length: null, kind: "hanging" });
+  });
+});
+
+describe("a child", () => {
+  test("takes none of the command's own time, and lasts from where it was started", () => {
+    const { length, descendants } = command(
+      lasts(2),
+      leaves(30),
+      leaves(null, { group: "own", holdsOutput: false }),
+      lasts(1),
+    );
+    expect(length).toBe(3_000);
+    expect(descendants).toEqual([
+      { startsAt: 2_000, endsAt: 32_000, group: "same", holdsOutput: true },
+      { startsAt: 2_000, endsAt: null, group: "own", holdsOutput: false },
+    ]);
+  });
+});
+
+describe("what a command says of itself", () => {
+  test.each([
+    ["its own length", [lasts(20)], undefined, 20_000],
+    ["that of its finite phases, where it never ends", [lasts(20), hangs()], undefined, 20_000],
+    ["a minute, where nobody can tell", [hangs()], undefined, 60_000],
+    ["whatever is stated", [hangs()], seconds(300), 300_000],
+  ] as const)("its usual length is %s", (_, phases, usual, expected) => {
+    expect(commandOf({ phases, ...(usual === undefined ? null : { usual }) }).usual).toBe(expected);
+  });
+
+  test("it wants cores in the phases that say so, and none else", () => {
+    expect(command(lasts(5), lasts(10, undefined, 2), hangs()).stretches).toEqual([
+      { cpu: 0, lasts: 5_000 },
+      { cpu: 2, lasts: 10_000 },
+      { cpu: 0, lasts: Number.POSITIVE_INFINITY },
+    ]);
+    expect(command(lasts(5), hangs()).stretches).toBeNull();
+  });
+});
+
 describe("whatever its phases, a script", () => {
   test("lasts as long as when performed millisecond by millisecond, and has printed as much by any moment", () => {
     fc.assert(
-      fc.property(somePhases(), fc.array(moments, { minLength: 1, maxLength: 5 }), (phases, asked) => {
+      fc.property(anyPhases, fc.array(moments, { minLength: 1, maxLength: 5 }), (phases, asked) => {
         const { length, prints } = scripted({ line: "it", phases });
         const whole = performed(phases, HORIZON);
         expect(length).toBe(whole.length);
@@ -102,7 +182,7 @@ describe("whatever its phases, a script", () => {
 
   test("has the bytes, and the marks of the lines that end in them, in any stretch of its output", () => {
     fc.assert(
-      fc.property(somePhases(), moments, fc.nat(), fc.nat(), (phases, at, a, b) => {
+      fc.property(anyPhases, moments, fc.nat(), fc.nat(), (phases, at, a, b) => {
         const { prints } = scripted({ line: "it", phases });
         const { lines } = performed(phases, at);
         const whole = Buffer.concat(lines.map(({ line }) => line));

@@ -134,7 +134,7 @@ describe("the outer harness", () => {
     const events = aRun({ ...patient, plan: [runs(command(hangs())), submits] });
     expect(events.slice(-2)).toEqual([
       { event: "cut_off", at: seconds(300) },
-      { event: "left_behind", at: seconds(300), process: 1, end: null },
+      { event: "left_behind", at: seconds(300), process: 1, end: null, answers: false },
     ]);
     expect(names(events)).toContain("wait_granted");
   });
@@ -148,7 +148,7 @@ describe("the outer harness", () => {
     });
     expect(alone(whole).events.slice(-2)).toEqual([
       { event: "cut_off", at: seconds(101) },
-      { event: "left_behind", at: seconds(101), process: 1, end: null },
+      { event: "left_behind", at: seconds(101), process: 1, end: null, answers: false },
     ]);
   });
 
@@ -168,8 +168,9 @@ describe("the outer harness", () => {
         at: seconds(60),
         process: 1,
         end: { at: seconds(5), by: "itself", code: 0, signal: null },
+        answers: false,
       },
-      { event: "left_behind", at: seconds(60), process: 2, end: null },
+      { event: "left_behind", at: seconds(60), process: 2, end: null, answers: false },
     ]);
   });
 

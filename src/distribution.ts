@@ -4,8 +4,8 @@
  * A variate is a function of its uniform that never falls as the uniform rises, so that common random numbers
  * stay common when a parameter changes: the same trial is slow under both.
  */
-import { LONGEST_SECONDS } from "../policy/settings.ts";
-import { normalQuantile } from "../random.ts";
+import { LONGEST_SECONDS } from "./policy/settings.ts";
+import { normalQuantile } from "./random.ts";
 
 export type Distribution =
   | { readonly distribution: "fixed"; readonly value: number }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { keyed } from "../../src/random.ts";
-import { type Distribution, lognormalOfMean, lognormalOfMedian, sampler } from "../../src/scenario/distribution.ts";
+import { type Distribution, lognormalOfMean, lognormalOfMedian, sampler } from "../src/distribution.ts";
+import { keyed } from "../src/random.ts";
 
 const distributions: Readonly<Record<string, Distribution>> = {
   fixed: { distribution: "fixed", value: 3 },
