@@ -1,5 +1,6 @@
 /** What the README shows is what the program does. `npm run journals` writes the shown output anew. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { expected, settingKeys, settingsTable } from "../src/policy/settings.ts";
@@ -10,11 +11,13 @@ import { root, writing, yieldpoint } from "./program.ts";
 const path = join(root, "README.md");
 const shown = /<!-- run: (.+) -->\n```\n([\s\S]*?)```/g;
 const figures = /<!-- figures -->\n([\s\S]*?)<!-- \/figures -->/;
+const panels = /<!-- panel: (.+) -->\n```\n([\s\S]*?)```/g;
 const settings = /<!-- settings -->\n([\s\S]*?)<!-- \/settings -->/;
 
 if (writing) {
   const text = readFileSync(path, "utf8")
     .replace(shown, (_, command: string) => `<!-- run: ${command} -->\n\`\`\`\n${said(command)}\`\`\``)
+    .replace(panels, (_, panel: string) => `<!-- panel: ${panel} -->\n\`\`\`\n${answered(panel)}\`\`\``)
     .replace(figures, () => `<!-- figures -->\n${figuresInWords()}<!-- /figures -->`)
     .replace(settings, () => `<!-- settings -->\n${settingsInWords()}<!-- /settings -->`);
   writeFileSync(path, text);
@@ -37,6 +40,12 @@ describe("the README", () => {
     expect(readme.match(figures)?.[1]).toBe(figuresInWords());
   }, 60_000);
 
+  test.each([...readme.matchAll(panels)].map(([, panel, answer]) => [panel!, answer!]))(
+    "quotes what running %s answers",
+    (panel, answer) => expect(answer).toBe(answered(panel)),
+    60_000,
+  );
+
   test("lists the settings as the table has them", () => {
     expect(readme.match(settings)?.[1]).toBe(settingsInWords());
   });
@@ -58,6 +67,23 @@ function said(command: string): string {
   expect(stderr).toBe("");
   expect(code).toBe(0);
   return stdout;
+}
+
+/** What a run says in the end, from the panel's question to its verdicts, without the paths. */
+function answered(panel: string): string {
+  const out = mkdtempSync(join(tmpdir(), "yieldpoint-readme-"));
+  try {
+    const { stdout } = yieldpoint(["run", panel, "--out", out]);
+    const { question } = loadPanel(panel);
+    const answer = stdout.slice(stdout.indexOf(question), stdout.indexOf(out)).trimEnd();
+    expect(answer).toContain(question);
+    return `${answer
+      .split("\n")
+      .map((line) => line.trimEnd())
+      .join("\n")}\n`;
+  } finally {
+    rmSync(out, { recursive: true, force: true });
+  }
 }
 
 /** What was published for the runtime that an arm stands for; nothing was for the budgeted one. */
