@@ -34,6 +34,20 @@ interface Order {
   readonly reach: KillReach;
 }
 
+/** What becomes of a process that somebody wants ended. */
+interface Fate {
+  /** In order of time. A host may change how fast things go, so what they come to is worked out anew. */
+  orders: readonly Order[];
+  by: End["by"];
+  /** When TERM reaches it, or has; `never` if it is over before. */
+  termAt: Instant;
+  reach: KillReach;
+  /** When a kill takes hold, or has; `never` if none does. */
+  diesAt: Instant;
+  /** Whether it is a kill that ends its shell, and with which signal; null: it comes to its own end. */
+  killedBy: Signal | null;
+}
+
 export class ScriptedProcess implements WatchedProcess {
   readonly id: ProcessId;
   readonly command: ScriptedCommand;
@@ -46,20 +60,10 @@ export class ScriptedProcess implements WatchedProcess {
   endsAt: Instant;
   /** When its own shell ends: nothing is printed after that. */
   #shellEnds: Instant;
-  /** In order of time. A host may change how fast things go, so what they come to is worked out anew. */
-  #orders: readonly Order[] = NONE;
-  #by: End["by"] = "itself";
-  /** When TERM reaches it, or has; `never` if nobody ends it. */
-  #termAt: Instant = never;
-  #reach: KillReach = "tree";
-  /** When a kill takes hold, or has; `never` if none does. */
-  #diesAt: Instant = never;
-  /** Whether it is a kill that ends its shell. */
-  #killed = false;
-  #signal: Signal | null;
+  /** Null: nobody wants it ended. */
+  #fate: Fate | null = null;
   /** Made once somebody asks after it has come; from then on nothing can change it. */
   #end: End | null = null;
-  #code: number | null;
   /** Whether anybody has been told of its end. */
   reported = false;
 
@@ -79,8 +83,6 @@ export class ScriptedProcess implements WatchedProcess {
     this.#progress = progress;
     this.#shellEnds = this.#ownEnd();
     this.endsAt = this.#over();
-    this.#code = command.exit.code;
-    this.#signal = command.exit.signal;
   }
 
   /** Its end, if it has come. An end due at this very moment has. */
@@ -98,7 +100,8 @@ export class ScriptedProcess implements WatchedProcess {
   terminate(at: Instant, grace: Duration, by: "limit" | "stop", reach: KillReach): Instant {
     const { onTerm } = this.command;
     const dies = after(at, onTerm !== null && onTerm <= grace ? onTerm : grace);
-    this.#orders = [...this.#orders, { at, dies, by, reach }].sort((one, other) => one.at - other.at);
+    const orders = [...(this.#fate?.orders ?? []), { at, dies, by, reach }].sort((one, other) => one.at - other.at);
+    this.#fate = { orders, by: "itself", termAt: never, reach: "tree", diesAt: never, killedBy: null };
     this.#settle();
     return dies;
   }
@@ -111,35 +114,30 @@ export class ScriptedProcess implements WatchedProcess {
   /** What its own script and everybody who wants it ended come to. What somebody has seen stays as it was. */
   #settle(): void {
     if (this.#end !== null) return;
-    this.#by = "itself";
-    this.#termAt = never;
-    this.#diesAt = never;
-    this.#reach = "tree";
-    this.#killed = false;
-    this.#code = this.command.exit.code;
-    this.#signal = this.command.exit.signal;
+    const fate = this.#fate;
+    if (fate !== null) {
+      Object.assign(fate, { by: "itself", termAt: never, reach: "tree", diesAt: never, killedBy: null });
+    }
     this.#shellEnds = this.#ownEnd();
     this.endsAt = this.#over();
-    for (const order of this.#orders) this.#obeys(order);
+    if (fate !== null) for (const order of fate.orders) this.#obeys(order, fate);
   }
 
-  #obeys({ at, dies, by, reach }: Order): void {
+  #obeys({ at, dies, by, reach }: Order, fate: Fate): void {
     if (this.endsAt <= at) return;
     // Whoever sends TERM first is the one who ends it.
-    if (this.#termAt === never) {
-      this.#by = by;
-      this.#termAt = at;
+    if (fate.termAt === never) {
+      fate.by = by;
+      fate.termAt = at;
     }
     // Its own exit may fall into the grace: that is how it ends, but it was made to.
     if (this.endsAt <= dies) return;
-    this.#diesAt = dies;
-    this.#reach = reach;
+    fate.diesAt = dies;
+    fate.reach = reach;
     if (this.#shellEnds > dies) {
       const { onTerm } = this.command;
-      this.#killed = true;
       this.#shellEnds = dies;
-      this.#code = null;
-      this.#signal = onTerm !== null && dies === after(at, onTerm) ? "SIGTERM" : "SIGKILL";
+      fate.killedBy = onTerm !== null && dies === after(at, onTerm) ? "SIGTERM" : "SIGKILL";
     }
     this.endsAt = this.#over();
   }
@@ -149,8 +147,10 @@ export class ScriptedProcess implements WatchedProcess {
    * it and finds it over; otherwise it is seen when somebody looks.
    */
   announcedAt(): Instant {
-    if (!this.command.signalLost || this.#termAt !== never) return this.endsAt;
-    return this.#orders.find(({ at }) => at >= this.endsAt)?.at ?? never;
+    if (!this.command.signalLost) return this.endsAt;
+    const fate = this.#fate;
+    if (fate === null) return never;
+    return fate.termAt === never ? (fate.orders.find(({ at }) => at >= this.endsAt)?.at ?? never) : this.endsAt;
   }
 
   /** From when on nothing of it wants a core: what a kill has not reached goes on for as long as it would have. */
@@ -160,7 +160,11 @@ export class ScriptedProcess implements WatchedProcess {
 
   /** Whether a kill ends its shell and nothing else, so that the command itself lives on. */
   get #isOrphaned(): boolean {
-    return this.#killed && this.#reach === "process";
+    return this.#isKilled && this.#fate!.reach === "process";
+  }
+
+  get #isKilled(): boolean {
+    return this.#fate !== null && this.#fate.killedBy !== null;
   }
 
   /** Whether it answers at its port: what a kill has not reached does, too. */
@@ -177,7 +181,7 @@ export class ScriptedProcess implements WatchedProcess {
 
   /** Whether its lock is taken: by itself while it lives, by nobody for good where it was killed. */
   holdsLock(now: Instant): boolean {
-    return this.#shellEnds > now || this.#killed;
+    return this.#shellEnds > now || this.#isKilled;
   }
 
   /** Whether anything that it has started, or all of it, has outlived its end. */
@@ -215,16 +219,24 @@ export class ScriptedProcess implements WatchedProcess {
   }
 
   #ended(): End {
-    const { survivors } = this;
-    const heldOpen = this.command.descendants.some((child) => child.holdsOutput && this.#outlives(child));
-    return {
+    const { exit, descendants, prevented } = this.command;
+    const fate = this.#fate;
+    const killed = this.#isKilled;
+    const end: End = {
       at: this.endsAt,
-      by: this.#by,
-      code: this.#code,
-      signal: this.#signal,
+      by: fate === null ? "itself" : fate.by,
+      code: killed ? null : exit.code,
+      signal: killed ? fate!.killedBy : exit.signal,
+    };
+    // Of nearly all there is no more to tell.
+    if (!killed && !prevented && descendants.length === 0) return end;
+    const { survivors } = this;
+    const heldOpen = descendants.some((child) => child.holdsOutput && this.#outlives(child));
+    return {
+      ...end,
       ...(survivors === 0 ? null : { survivors }),
       ...(heldOpen ? { heldOpen: true as const } : null),
-      ...(this.command.prevented ? { prevented: true as const } : null),
+      ...(prevented ? { prevented: true as const } : null),
     };
   }
 
@@ -252,8 +264,10 @@ export class ScriptedProcess implements WatchedProcess {
   #childEnds({ startsAt, endsAt, group }: Descendant): Instant {
     // A child waits silently: it lasts as long as it says, however fast its parent gets on.
     const own = endsAt === null ? never : after(this.#when(startsAt), (endsAt - startsAt) as Duration);
-    const reached = this.#reach === "tree" || (this.#reach === "group" && group === "same");
-    return reached ? earliest(own, this.#diesAt) : own;
+    const fate = this.#fate;
+    if (fate === null) return own;
+    const reached = fate.reach === "tree" || (fate.reach === "group" && group === "same");
+    return reached ? earliest(own, fate.diesAt) : own;
   }
 
   #outlives(child: Descendant): boolean {
@@ -272,4 +286,3 @@ export class ScriptedProcess implements WatchedProcess {
 }
 
 const EMPTY = new Uint8Array(0);
-const NONE: readonly Order[] = [];

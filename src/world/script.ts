@@ -79,20 +79,8 @@ export interface ScriptedCommand extends Command {
   readonly stretches: readonly Stretch[] | null;
 }
 
-/** What is true of most commands. */
-export const PLAIN = {
-  passes: [],
-  spoils: [],
-  port: null,
-  prints: null,
-  readyAt: null,
-  descendants: [],
-  signalLost: false,
-  lock: null,
-  clash: null,
-  prevented: false,
-  stretches: null,
-} as const satisfies Partial<ScriptedCommand>;
+/** What most commands have none of: one empty list for all of them. */
+export const PLAIN = { passes: [], spoils: [], descendants: [] } as const satisfies Partial<ScriptedCommand>;
 
 /** Under this a finite command counts as quick. */
 const QUICK = seconds(10);
@@ -155,24 +143,25 @@ export function scripted(spec: ScriptSpec): ScriptedCommand {
   }
   const length = Number.isFinite(now) ? (now as Duration) : null;
   const finite = stretches.reduce((sum, { lasts }) => (Number.isFinite(lasts) ? sum + lasts : sum), 0);
+  // In the order in which a drawn command has its fields, so that both are of one shape.
   return {
-    ...PLAIN,
     line: spec.line,
     kind: servesFrom === null ? kindOf(length) : "server",
     passes: spec.passes ?? PLAIN.passes,
     spoils: spec.spoils ?? PLAIN.spoils,
+    port,
+    usual: spec.usual ?? length ?? (finite > 0 ? (finite as Duration) : UNKNOWN),
     length,
     exit,
     onTerm: spec.onTerm === undefined ? AT_ONCE : spec.onTerm,
     prints: bursts.length === 0 ? null : new Prints(bursts),
-    port,
     readyAt: servesFrom as Duration | null,
-    descendants,
+    descendants: descendants.length === 0 ? PLAIN.descendants : descendants,
     signalLost: spec.signalLost ?? false,
+    prevented: false,
     lock,
     clash: port === null && lock === null ? null : clashing(spec),
     stretches: stretches.some(({ cpu }) => cpu > 0) ? stretches : null,
-    usual: spec.usual ?? length ?? (finite > 0 ? (finite as Duration) : UNKNOWN),
   };
 }
 
