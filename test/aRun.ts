@@ -47,7 +47,7 @@ export interface RunSpec {
 }
 
 /** Serves everything at once, and takes what the model takes. */
-const plainProvider: ProviderTerms = {
+export const plainProvider: ProviderTerms = {
   provider: "plain",
   latency: null,
   speed: 1,

@@ -126,7 +126,7 @@ export const USUAL_CONTEXT: ContextTerms = {
   summary: 4_000,
 };
 
-/** Habits that a profile need not speak of: none of them does anything. */
+/** Habits that a profile need not speak of: none of them does anything, but that a server which is ready is left running. */
 export const PLAIN_HABITS = {
   between: [],
   onReady: "go_on",

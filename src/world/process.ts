@@ -100,6 +100,7 @@ export class ScriptedProcess implements WatchedProcess {
   terminate(at: Instant, grace: Duration, by: "limit" | "stop", reach: KillReach): Instant {
     const { onTerm } = this.command;
     const dies = after(at, onTerm !== null && onTerm <= grace ? onTerm : grace);
+    if (this.#end !== null) return dies;
     const orders = [...(this.#fate?.orders ?? []), { at, dies, by, reach }].sort((one, other) => one.at - other.at);
     this.#fate = { orders, by: "itself", termAt: never, reach: "tree", diesAt: never, killedBy: null };
     this.#settle();

@@ -128,6 +128,19 @@ describe("the cache", () => {
     expect(requests([0, 1_800], {}, { cache: decaying })[1]!.hit).toBe(false);
   });
 
+  test("decays by luck of its own, which is not that of the provider's answer", () => {
+    const decaying = { ...fiveMinutes, mode: "decay", gone: seconds(1_800) } as const;
+    let answers = 0;
+    let hits = 0;
+    for (let luck = 0; luck < 4_000; luck += 1) {
+      if (requests([0, 1_050], {}, { cache: decaying, luck })[1]!.hit !== true) continue;
+      hits += 1;
+      // What a provider draws its first token by.
+      answers += keyed.uniform(keyed.within(keyed.seeded(luck), 1), 0);
+    }
+    expect(Math.abs(answers / hits - 0.5)).toBeLessThan(4 * Math.sqrt(1 / 12 / hits));
+  });
+
   test("takes no prompt under its least", () => {
     const [small, , grown, again] = requests([0, 1, 2, 3], { start: 1_000, step: 12 });
     expect(small).toMatchObject({ prompt: 1_000, uncached: 1_000, cacheWrite: 0, hit: null });

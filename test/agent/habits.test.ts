@@ -199,6 +199,19 @@ describe("a model that looks in another way", () => {
   });
 });
 
+test("how long a model takes for its steps at one place of the plan does not hang on how many it took at another", () => {
+  const drawn = { step: { distribution: "uniform", from: 5, to: 40 } } as const;
+  const last = (waits: number) => {
+    const plan = [runs(named("pytest", lasts(200))), { step: "think_steps", steps: 2 } as const, submits];
+    const events = aRun({ settings: off, plan, profile: { ...drawn, waits: [{ from: 1, length: seconds(waits) }] } });
+    return [only(events, "process_called").length, events.at(-1)!.at - only(events, "control_returned").at(-1)!.at];
+  };
+  const [few, one] = last(3_600);
+  const [many, other] = last(10);
+  expect([few, many! > 4]).toEqual([1, true]);
+  expect(other).toBe(one);
+});
+
 describe("a model whose conversation is compacted", () => {
   /** Full after two steps. */
   const context = {

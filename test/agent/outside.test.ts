@@ -227,6 +227,49 @@ describe("calls side by side, at 30 s,", () => {
   });
 });
 
+describe("what happens in the middle of something else", () => {
+  const stubborn = commandOf({ line: "pytest", phases: [hangs()], onTerm: null });
+
+  test("is heard once a process has been stopped, which nothing breaks into", () => {
+    const stops = { ...step12, stopsAProcess: [{ quietWaits: null, running: null, failureSeen: null }] };
+    const events = aRun({
+      settings: off,
+      plan: [runs(stubborn), thinks(50), submits],
+      profile: stops,
+      outside: [[23, "switch"]],
+    });
+    expect(events.slice(-4)).toMatchObject([
+      { event: "process_called", at: seconds(22) },
+      { event: "control_returned", at: seconds(24), status: "terminated" },
+      { event: "happened", at: seconds(24) },
+      { event: "submitted", at: seconds(74) },
+    ]);
+  });
+
+  test("is heard before anything is submitted, however short a while before", () => {
+    const background = { arguments: { backgroundShare: 1, timeoutShare: 0, timeout: null } };
+    const plan = [runs(named("make", lasts(30))), submits];
+    expect(aRun({ plan, profile: { ...step12, ...background }, outside: [[30, "user_stop"]] }).slice(-2)).toMatchObject(
+      [
+        { event: "happened", at: seconds(30) },
+        { event: "submitted", at: seconds(30) },
+      ],
+    );
+  });
+
+  test("takes nothing from a thought: while the runtime sweeps, a model thinks on", () => {
+    const plan = [runs(stubborn, { background: true }), thinks(100), submits];
+    // The sweep takes its grace, from the middle of a step to beyond its end, or from a step's very end on.
+    for (const at of [35.5, 36, 99]) {
+      for (const counted of [{}, { economy }]) {
+        const events = aRun({ plan, profile: step12, outside: [[at, "user_stop"]], ...counted });
+        expect(only(events, "swept")).toMatchObject([{ at: seconds(at + 2) }]);
+        expect(only(events, "submitted")).toMatchObject([{ at: seconds(Math.max(100, at + 2)) }]);
+      }
+    }
+  });
+});
+
 describe("what the runtime no longer knows", () => {
   const status = { step: "status", of: "it", thenStep: false } as const;
 

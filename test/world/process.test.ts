@@ -174,6 +174,17 @@ describe("whatever a kill does not reach", () => {
       expect(seen(reach)).toEqual([...alive, [false, false], [false, false]]);
   });
 
+  test("is what somebody has seen of it, whoever wants it ended afterwards", () => {
+    const process = killed("process");
+    expect(process.endBy(at(200))).toMatchObject({ survivors: 1 });
+    process.terminate(at(300), GRACE, "stop", "tree");
+    expect([process.endBy(at(400))?.survivors, process.servesAt(at(400)), process.holdsPort(at(400))]).toEqual([
+      1,
+      true,
+      true,
+    ]);
+  });
+
   test("is nothing where the shell had ended by itself, whatever its signal", () => {
     const crashed = new ScriptedProcess(
       1 as ProcessId,

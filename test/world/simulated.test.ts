@@ -4,7 +4,9 @@ import type { Agent, Passed } from "../../src/agent/effects.ts";
 import type { TrialEvent } from "../../src/agent/events.ts";
 import { after, beginning, moment, seconds } from "../../src/policy/time.ts";
 import { keyed } from "../../src/random.ts";
+import { Host } from "../../src/world/host.ts";
 import { BrokenPromise, type KernelOptions } from "../../src/world/kernel.ts";
+import type { Provider } from "../../src/world/provider.ts";
 import { type EndedTrial, type Lane, simulate, type WorldRecord } from "../../src/world/simulated.ts";
 import {
   alone,
@@ -18,6 +20,8 @@ import {
   hangs,
   inSession,
   lasts,
+  plainProvider,
+  providerFor,
   type RunSpec,
   result,
   runs,
@@ -34,6 +38,8 @@ const thinking = (length: number, outerLimit = 5_400): Candidate =>
 interface LaneSpec {
   readonly slots: number;
   readonly candidates: readonly Candidate[];
+  readonly provider?: Provider;
+  readonly host?: Host;
 }
 
 /** Runs lanes to their end: the world's record, and each lane's trials in the order of its queue. */
@@ -44,8 +50,9 @@ function inAWorld(
   const trials: EndedTrial[][] = lanes.map(() => []);
   const order: string[] = [];
   const opened = lanes.map(
-    ({ slots, candidates }, lane): Lane => ({
+    ({ slots, candidates, ...surroundings }, lane): Lane => ({
       slots,
+      ...surroundings,
       entrants: candidates.map((candidate, place) => ({
         ...candidate,
         begin: (record) => {
@@ -353,6 +360,77 @@ describe("lanes", () => {
   });
 
   const wasCut = ({ events }: EndedTrial) => last(events)?.event === "cut_off";
+});
+
+describe("a host", () => {
+  const busy = (length: number, more: Partial<RunSpec> = {}) =>
+    candidate({
+      settings: { foreground_auto_await_max_seconds: "none" },
+      plan: [runs(command(lasts(length, undefined, 1))), submits],
+      ...more,
+    });
+  const oneCore = () => new Host({ speed: 1, cores: 1 });
+
+  test("is shared by all trials of its lane, and by no other", () => {
+    const lanes = [
+      { slots: 2, candidates: [busy(20), busy(20)], host: oneCore() },
+      { slots: 2, candidates: [busy(20), busy(20)], host: new Host({ speed: 1, cores: 2 }) },
+      { slots: 2, candidates: [busy(20), busy(20)] },
+    ];
+    const { trials } = inAWorld(lanes);
+    expect(trials.map((lane) => spans(lane).map(([, end]) => end))).toEqual([
+      [40, 40],
+      [20, 20],
+      [20, 20],
+    ]);
+  });
+
+  test("has its cores back from a trial that is over, whatever it has left running", () => {
+    // Until 10 s each gets half of the core; what the first leaves behind is its own affair from then on.
+    const background = { plan: [runs(command(hangs(undefined, 1)), { background: true }), thinks(10), submits] };
+    const { trials } = inAWorld([{ slots: 2, candidates: [busy(0, background), busy(20)], host: oneCore() }]);
+    expect(spans(trials[0]!)).toEqual([
+      [0, 10],
+      [0, 25],
+    ]);
+    const { trials: cut } = inAWorld([
+      { slots: 2, candidates: [busy(900, { outerLimit: 10 }), busy(20)], host: oneCore() },
+    ]);
+    expect(spans(cut[0]!)[1]).toEqual([0, 25]);
+  });
+
+  test("makes a world last no longer than its trials do", () => {
+    const timed = { plan: [runs(command(lasts(5)), { timeout: 3_000 }), submits] };
+    expect(inAWorld([{ slots: 1, candidates: [busy(0, timed)], host: oneCore() }]).endedAt).toBe(5_000);
+  });
+
+  test("comes to the same whatever equals are shuffled", () => {
+    const lane = () => [{ slots: 3, candidates: [busy(20), busy(20), busy(30), busy(10)], host: oneCore() }];
+    const plain = inAWorld(lane()).trials;
+    for (let seed = 0; seed < 20; seed += 1) {
+      const shuffle = { draws: keyed, key: keyed.seeded(seed) };
+      expect(inAWorld(lane(), { kernel: { shuffle } }).trials).toEqual(plain);
+    }
+  });
+});
+
+describe("a provider", () => {
+  const economy = { cache: null, price: { input: 3, output: 15 } };
+  const asking = candidate({ economy, plan: [thinks(10), submits], profile: { step: seconds(10) } });
+  const single = () => providerFor({ ...asking, provider: { ...plainProvider, inFlight: 1 } })!;
+
+  test("serves the trials of its lane one after the other, where it has but one place", () => {
+    const { trials } = inAWorld([{ slots: 3, candidates: [asking, asking, asking], provider: single() }]);
+    expect(spans(trials[0]!).map(([, end]) => end)).toEqual([10, 20, 30]);
+  });
+
+  test("may be one for several lanes, or one for each", () => {
+    const shared = single();
+    const lane = (provider: Provider) => ({ slots: 1, candidates: [asking], provider });
+    const ends = (...lanes: LaneSpec[]) => inAWorld(lanes).trials.map(([trial]) => trial!.endedAt / 1_000);
+    expect(ends(lane(shared), lane(shared))).toEqual([10, 20]);
+    expect(ends(lane(single()), lane(single()))).toEqual([10, 10]);
+  });
 });
 
 describe("a trial's own moments", () => {
