@@ -86,14 +86,14 @@ export class Conversation {
    * The bill of a request that is sent now; the conversation goes on after it.
    *
    * @param number of the request, over all of the trial
-   * @param key of this request: whether a decaying cache still has the prefix is drawn by it
+   * @param key within which this request is the `nth`: whether a decaying cache still has the prefix is drawn by it
    */
-  request(purpose: Purpose, now: Instant, number: number, luck: Draws, key: Key): Bill {
+  request(purpose: Purpose, now: Instant, number: number, luck: Draws, key: Key, nth: number): Bill {
     const terms = this.#terms;
     const { cache, price } = this.#economy;
     const prompt = this.tokens;
     const output = purpose === "work" ? terms.stepOutput : purpose === "poll" ? terms.pollOutput : terms.summary;
-    const hit = this.#cached === 0 || cache === null ? null : this.#survives(cache, now, luck, key);
+    const hit = this.#cached === 0 || cache === null ? null : this.#survives(cache, now, luck, key, nth);
     const cacheRead = hit === true ? Math.min(this.#cached, prompt) : 0;
     const cacheable = cache !== null && prompt >= cache.least;
     const cacheWrite = cacheable ? prompt - cacheRead : 0;
@@ -144,11 +144,11 @@ export class Conversation {
     this.#cached = 0;
   }
 
-  #survives({ lifetime, mode, gone }: CacheTerms, now: Instant, luck: Draws, key: Key): boolean {
+  #survives({ lifetime, mode, gone }: CacheTerms, now: Instant, luck: Draws, key: Key, nth: number): boolean {
     const gap = between(this.#lastRequest!, now);
     if (gap < lifetime) return true;
     if (mode === "hard" || gap >= gone) return false;
     // A provider draws from the key itself.
-    return luck.uniform(luck.within(key, "cache")) < (gone - gap) / (gone - lifetime);
+    return luck.uniform(luck.within(luck.within(key, nth), "cache")) < (gone - gap) / (gone - lifetime);
   }
 }

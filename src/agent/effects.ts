@@ -146,8 +146,9 @@ export interface Sibling {
 
 /** What a model provider has to know of a request. */
 export interface ModelRequest {
-  /** Of this request of this trial: what its luck is keyed by. */
+  /** What its luck is keyed by: `nth` within `key`. Most requests need none, so that it is not made before it is asked for. */
   readonly key: Key;
+  readonly nth: number;
   /** Tokens of the whole prompt. */
   readonly prompt: number;
   /** Those of them that are not read from the cache. */

@@ -96,8 +96,18 @@ function* pursue(work: Work): Agent<void> {
       switch (step.step) {
         case "think": {
           const until = after(work.now, step.length);
-          if (work.counts) yield* work.thinks(step.length);
-          else work.now = ((yield { effect: "pass", until }) as Passed).at;
+          if (!work.counts) work.now = ((yield { effect: "pass", until }) as Passed).at;
+          else {
+            // As `thinks` does: where requests are counted these are nearly all that ever happens.
+            const thought = work.thought(step.length);
+            for (let takes = thought.next(); takes !== null; takes = thought.next()) {
+              if (work.isFull) yield* work.compacts();
+              const end = after(work.now, takes);
+              const asked = (yield work.asks("work", null, takes, true)) as Asked<null>;
+              work.answered(asked);
+              if (work.hasNews) thought.ahead += yield* work.stepsOn(asked, "work", end, true);
+            }
+          }
           if (work.hasNews) yield* work.thinksOn(until);
           break;
         }
@@ -264,22 +274,27 @@ class Work {
 
   // Steps of the model, and what they cost
 
-  /** Thinks for so long: step after step, where requests are counted. */
-  *thinks(length: Duration): Agent<void> {
+  /** Whether the conversation has to be compacted before the next request. */
+  get isFull(): boolean {
+    return this.conversation?.isFull ?? false;
+  }
+
+  /** A thought of so long, in as many steps as it usually takes. */
+  thought(length: Duration): Thought {
     const { step } = this.#spec.profile;
     const usual = Math.max(1, typeof step === "number" ? step : seconds(sampler(step)(0.5)));
-    const steps = Math.max(1, Math.round(length / usual));
-    let ahead = 0;
-    for (let at = 0; at < steps; at += 1) {
-      // Whole milliseconds that add up to the total.
-      const share = Math.floor((length * (at + 1)) / steps) - Math.floor((length * at) / steps);
-      const takes = Math.max(share - ahead, 0) as Duration;
-      ahead = Math.max(ahead - share, 0);
-      if (this.conversation?.isFull) yield* this.#compacts();
-      const until = after(this.now, takes);
-      const asked = (yield this.#asks("work", null, takes, true)) as Asked<null>;
-      this.#answered(asked);
-      if (this.hasNews) ahead += yield* this.#stepsOn(asked, "work", until, true);
+    return new Thought(length, Math.max(1, Math.round(length / usual)));
+  }
+
+  /** Thinks for so long: step after step, where requests are counted. */
+  *thinks(length: Duration): Agent<void> {
+    const thought = this.thought(length);
+    for (let takes = thought.next(); takes !== null; takes = thought.next()) {
+      if (this.isFull) yield* this.compacts();
+      const end = after(this.now, takes);
+      const asked = (yield this.asks("work", null, takes, true)) as Asked<null>;
+      this.answered(asked);
+      if (this.hasNews) thought.ahead += yield* this.stepsOn(asked, "work", end, true);
     }
   }
 
@@ -287,13 +302,13 @@ class Work {
    * A step that something has broken into goes on once that is taken in; one that leads to a move, if there is still one to
    * make. How far the time that this took reaches beyond the step: a model thinks on meanwhile.
    */
-  *#stepsOn(asked: Asked<unknown>, purpose: Purpose, until: Instant, isThought: boolean): Agent<Duration> {
+  *stepsOn(asked: Asked<unknown>, purpose: Purpose, until: Instant, isThought: boolean): Agent<Duration> {
     const sight = this.#lostSight;
     let { interrupted } = asked;
     yield* this.takesNews();
     while (interrupted && (isThought || sight === this.#lostSight)) {
-      const again = (yield this.#asks(purpose, null, between(this.now, until), isThought)) as Asked<null>;
-      this.#answered(again);
+      const again = (yield this.asks(purpose, null, between(this.now, until), isThought)) as Asked<null>;
+      this.answered(again);
       interrupted = again.interrupted;
       yield* this.takesNews();
     }
@@ -313,28 +328,28 @@ class Work {
   /** The step that a model takes before its next move. */
   *#comeTo<Next extends Move | null>(move: Next): Agent<Next> {
     const sight = this.#lostSight;
-    if (this.conversation?.isFull) yield* this.#compacts();
+    if (this.isFull) yield* this.compacts();
     const polls = move?.move === "wait" || move?.move === "status" || move?.move === "read_output";
     const purpose = polls ? "poll" : "work";
     const takes = this.#step();
     const until = after(this.now, takes);
-    const asked = (yield this.#asks(purpose, move, takes)) as Asked<Next>;
-    this.#answered(asked);
-    if (this.hasNews) yield* this.#stepsOn(asked, purpose, until, false);
+    const asked = (yield this.asks(purpose, move, takes)) as Asked<Next>;
+    this.answered(asked);
+    if (this.hasNews) yield* this.stepsOn(asked, purpose, until, false);
     return sight === this.#lostSight ? move : (null as Next);
   }
 
   /** A call that follows upon another at once: the model takes a step all the same, in no time unless a provider takes some. */
   *comesToCall(): Agent<void> {
-    if (this.conversation?.isFull) yield* this.#compacts();
-    const asked = (yield this.#asks("work", null, nothing)) as Asked<null>;
-    this.#answered(asked);
-    if (this.hasNews) yield* this.#stepsOn(asked, "work", this.now, true);
+    if (this.isFull) yield* this.compacts();
+    const asked = (yield this.asks("work", null, nothing)) as Asked<null>;
+    this.answered(asked);
+    if (this.hasNews) yield* this.stepsOn(asked, "work", this.now, true);
   }
 
-  *#compacts(): Agent<void> {
+  *compacts(): Agent<void> {
     const { profile, luck, key } = this.#spec;
-    this.#answered((yield this.#asks("compaction", null, this.#step())) as Asked<null>);
+    this.answered((yield this.asks("compaction", null, this.#step())) as Asked<null>);
     if (this.hasNews) yield* this.takesNews();
     const memory = luck.within(luck.within(key, "forgets"), this.#place);
     if (profile.forgets > 0 && luck.uniform(memory, this.#requests) < profile.forgets) {
@@ -355,7 +370,7 @@ class Work {
   }
 
   /** @param stated whether the plan says how long it takes */
-  #asks<Next extends Move | null>(purpose: Purpose, move: Next, takes: Duration, stated = false): Effect {
+  asks<Next extends Move | null>(purpose: Purpose, move: Next, takes: Duration, stated = false): Effect {
     const sums = this.#sums;
     const { limits, luck } = this.#spec;
     if (limits !== undefined) this.#isWithin(limits);
@@ -364,8 +379,8 @@ class Work {
     if (this.conversation === null) return { effect: "ask", move, takes, request: null };
     if (this.#requests === 0) this.#requestsHere = luck.within(this.#requestsKey, this.#place);
     this.#requests += 1;
-    const key = luck.within(this.#requestsHere, this.#requests);
-    const asked = this.conversation.request(purpose, this.now, sums.requests, luck, key);
+    const [key, nth] = [this.#requestsHere, this.#requests];
+    const asked = this.conversation.request(purpose, this.now, sums.requests, luck, key, nth);
     const { prompt, output } = asked;
     sums.tokens += prompt + output;
     sums.cost += asked.cost;
@@ -374,7 +389,7 @@ class Work {
       effect: "ask",
       move,
       takes,
-      request: { key, prompt, uncached: prompt - asked.cacheRead, output, takes, stated },
+      request: { key, nth, prompt, uncached: prompt - asked.cacheRead, output, takes, stated },
     };
   }
 
@@ -387,7 +402,7 @@ class Work {
     if (cost !== null && sums.cost >= cost) reached("cost");
   }
 
-  #answered({ at, service }: Asked<unknown>): void {
+  answered({ at, service }: Asked<unknown>): void {
     this.now = at;
     this.isReady = true;
     if (this.conversation !== null) {
@@ -744,6 +759,32 @@ class Work {
   #losesSight(): void {
     this.#lostSight += 1;
     this.#known.clear();
+  }
+}
+
+/** A thought on its way: how long each of its steps takes. */
+class Thought {
+  /** Milliseconds that steps have taken beyond their share, as something broke into them. */
+  ahead = 0;
+  readonly #length: number;
+  readonly #steps: number;
+  #at = 0;
+
+  constructor(length: Duration, steps: number) {
+    this.#length = length;
+    this.#steps = steps;
+  }
+
+  /** How long the next step takes; null: it is thought through. Whole milliseconds that add up to the total. */
+  next(): Duration | null {
+    if (this.#at === this.#steps) return null;
+    const before = Math.floor((this.#length * this.#at) / this.#steps);
+    this.#at += 1;
+    const share = Math.floor((this.#length * this.#at) / this.#steps) - before;
+    if (this.ahead === 0) return share as Duration;
+    const takes = Math.max(share - this.ahead, 0);
+    this.ahead = Math.max(this.ahead - share, 0);
+    return takes as Duration;
   }
 }
 

@@ -57,6 +57,8 @@ export interface ProviderTerms {
 export interface ProviderRequest {
   /** Of this request of this trial. All its luck comes from it, so nothing else may draw from it. */
   readonly key: Key;
+  /** Where `key` is that of several requests: which of them this is. */
+  readonly nth?: number;
   /** Tokens, cached or not. */
   readonly prompt: number;
   /** Of these, the tokens that were not read from a cache. */
@@ -127,6 +129,17 @@ export class Provider {
     return this.#answer(now, request);
   }
 
+  /**
+   * How long a request is served for certain, in milliseconds: no limit can refuse it, no weather fail it, nobody is before it,
+   * and the plan says how long it takes. Null: it has to be attempted.
+   */
+  certainly(now: number, { stated, takes }: ProviderRequest): number | null {
+    if (stated !== true || this.#queue !== null || this.#requests !== null) return null;
+    if (this.#tokens !== null || this.#weather !== null) return null;
+    this.#now = now;
+    return takes > 0 ? Math.max(this.#served(takes), 1) : 0;
+  }
+
   /** Whether a limit refuses it. A refusal takes from neither bucket. */
   #refuses(now: number, { prompt, output }: ProviderRequest): boolean {
     if (this.#requests?.lacks(now, 1) || this.#tokens?.lacks(now, prompt + output)) return true;
@@ -135,19 +148,23 @@ export class Provider {
     return false;
   }
 
-  #fails(now: number, { key }: ProviderRequest, attempt: number): boolean {
+  #luckOf({ key, nth }: ProviderRequest): Key {
+    return nth === undefined ? key : this.#luck.within(key, nth);
+  }
+
+  #fails(now: number, request: ProviderRequest, attempt: number): boolean {
     const { errors } = this.#terms;
     if (errors === null || this.#weather === null) return false;
     const share = this.#weather.stormy(now) ? errors.storm : errors.calm;
     // One uniform for either weather, so that whatever fails in the calm fails in a storm too, if that is worse.
-    return share > 0 && this.#luck.uniform(key, EACH_ATTEMPT * attempt + FAILURE) < share;
+    return share > 0 && this.#luck.uniform(this.#luckOf(request), EACH_ATTEMPT * attempt + FAILURE) < share;
   }
 
-  #again(now: number, { key }: ProviderRequest, attempt: number, why: "rate_limited" | "error"): Attempted {
+  #again(now: number, request: ProviderRequest, attempt: number, why: "rate_limited" | "error"): Attempted {
     const { retries, retryAfter } = this.#terms;
     if (attempt >= retries.attempts) return { outcome: "fails", at: now };
     const full = Math.min(retries.firstWait * 2 ** Math.min(attempt - 1, 64), retries.longestWait);
-    const luck = retries.jitter > 0 ? this.#luck.uniform(key, EACH_ATTEMPT * attempt + BACK_OFF) : 0;
+    const luck = retries.jitter > 0 ? this.#luck.uniform(this.#luckOf(request), EACH_ATTEMPT * attempt + BACK_OFF) : 0;
     const backOff = Math.round(full * (1 - retries.jitter * luck));
     return { outcome: "again", at: now + (why === "rate_limited" ? Math.max(backOff, retryAfter) : backOff), why };
   }
@@ -161,7 +178,8 @@ export class Provider {
       first = whole;
     } else {
       const { firstToken, secondsPerUncached, outputTokensPerSecond } = this.#latency;
-      const { key, uncached, output } = request;
+      const { uncached, output } = request;
+      const key = this.#luckOf(request);
       const lead = firstToken(this.#luck.uniform(key, FIRST_TOKEN)) + uncached * secondsPerUncached;
       // No output takes no time, at whatever rate, and needs no luck.
       const rest = output > 0 ? output / outputTokensPerSecond(this.#luck.uniform(key, OUTPUT)) : 0;

@@ -7,10 +7,19 @@ import type { ModelRequest, Service } from "../agent/effects.ts";
 import type { Duration } from "../policy/time.ts";
 import type { Provider } from "./provider.ts";
 
+/** Served at once, at the first attempt. Lengths repeat, so that the latest of these mostly serves again. */
+let latest: Service = servedFor(0);
+
+function servedFor(length: number): Service {
+  const none = 0 as Duration;
+  const firstToken = length as Duration;
+  return { queued: none, retrying: none, retries: 0, rateLimited: 0, firstToken, failed: false };
+}
+
 export class Requested {
   readonly #provider: Provider;
-  readonly #request: ModelRequest;
-  readonly #since: number;
+  #request: ModelRequest;
+  #since: number;
   #attempt = 0;
   #rateLimited = 0;
   /** Once everything has been decided. */
@@ -24,6 +33,17 @@ export class Requested {
     this.#request = request;
     this.#since = now;
     this.dueAt = now;
+  }
+
+  /** The next request of the same client, once this one is over. */
+  renewed(request: ModelRequest, now: number): this {
+    this.#request = request;
+    this.#since = now;
+    this.#attempt = 0;
+    this.#rateLimited = 0;
+    this.#service = null;
+    this.dueAt = now;
+    return this;
   }
 
   /** What it has come to by now; null: it is to be looked at again at `dueAt`. */
@@ -43,6 +63,12 @@ export class Requested {
   /** Makes the next attempt; when that is answered, or the one after it is due. */
   #tries(now: number): number {
     this.#attempt += 1;
+    const certain = this.#provider.certainly(now, this.#request);
+    if (certain !== null) {
+      if (latest.firstToken !== certain) latest = servedFor(certain);
+      this.#service = latest;
+      return now + certain;
+    }
     const attempted = this.#provider.next(now, this.#request, this.#attempt);
     if (attempted.outcome === "again") {
       if (attempted.why === "rate_limited") this.#rateLimited += 1;

@@ -467,6 +467,8 @@ class Strand {
   /** When its own time is up, likewise; infinite where it has none. */
   cutAt = Number.POSITIVE_INFINITY;
   #request: Requested | null = null;
+  /** The one that was asked last, and can be asked again: a trial makes a hundred requests, one after the other. */
+  #spare: Requested | null = null;
   /** Agents side by side that are not done. */
   #siblings: Strand[] | null = null;
 
@@ -583,7 +585,9 @@ class Strand {
         ? { at: now, move: effect.move, service: null, interrupted: false }
         : this.#waitFor(effect, after(now, effect.takes), RANK.timer);
     }
-    this.#request = new Requested(provider, effect.request, this.#kernel.now);
+    const { now: at } = this.#kernel;
+    this.#spare ??= new Requested(provider, effect.request, at);
+    this.#request = this.#spare.renewed(effect.request, at);
     return this.#asked(effect, now);
   }
 

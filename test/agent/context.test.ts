@@ -36,7 +36,7 @@ function requests(
 ) {
   const talk = new Conversation({ ...terms, ...context }, { ...economy, cache });
   const key = keyed.seeded(luck);
-  return at.map((second, n) => talk.request(purpose, moment(seconds(second)), n + 1, keyed, keyed.within(key, n)));
+  return at.map((second, n) => talk.request(purpose, moment(seconds(second)), n + 1, keyed, key, n));
 }
 
 describe("a request", () => {
@@ -163,7 +163,7 @@ describe("the cache", () => {
 
   test("has nothing for a model that takes over, and for a conversation that begins anew", () => {
     const talk = new Conversation({ ...terms, step: 500 }, economy);
-    const ask = (at: number) => talk.request("work", moment(seconds(at)), 1, keyed, keyed.seeded(at));
+    const ask = (at: number) => talk.request("work", moment(seconds(at)), 1, keyed, keyed.seeded(at), 0);
     ask(0);
     talk.handOver();
     expect(ask(1)).toMatchObject({ prompt: 100_500, cacheRead: 0, hit: null, pauseTax: 0 });
@@ -176,13 +176,13 @@ describe("a compaction", () => {
   test("is due once the window is fuller than it may be, and not before", () => {
     const talk = new Conversation({ ...terms, start: 244_800, step: 1 }, economy);
     expect(talk.isFull).toBe(false);
-    talk.request("work", moment(0), 1, keyed, keyed.seeded(1));
+    talk.request("work", moment(0), 1, keyed, keyed.seeded(1), 0);
     expect(talk.isFull).toBe(true);
   });
 
   test("keeps the newest and a summary, which is what it puts out; the cache has none of that", () => {
     const talk = new Conversation({ ...terms, start: 250_000 }, economy);
-    const ask = (purpose: Purpose, at: number) => talk.request(purpose, moment(at), 1, keyed, keyed.seeded(at));
+    const ask = (purpose: Purpose, at: number) => talk.request(purpose, moment(at), 1, keyed, keyed.seeded(at), 0);
     ask("work", 0);
     expect(ask("compaction", 1)).toMatchObject({ prompt: 250_000, cacheRead: 250_000, output: 4_000, hit: true });
     expect(talk.tokens).toBe(24_000);
@@ -191,7 +191,7 @@ describe("a compaction", () => {
 
   test("makes no conversation longer", () => {
     const talk = new Conversation({ ...terms, start: 9_000, window: 10_000, compactsAt: 0.5 }, economy);
-    talk.request("compaction", moment(0), 1, keyed, keyed.seeded(1));
+    talk.request("compaction", moment(0), 1, keyed, keyed.seeded(1), 0);
     expect(talk.tokens).toBe(9_000);
   });
 });

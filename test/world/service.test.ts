@@ -22,7 +22,7 @@ const of = (terms: Partial<ProviderTerms>) => new Provider({ ...ordinary, ...ter
 const asked = (provider: Provider, at: number) =>
   new Requested(
     provider,
-    { key: keyed.seeded(at), prompt: 1_000, uncached: 1_000, output: 200, takes: seconds(10), stated: false },
+    { key: keyed.seeded(at), nth: 1, prompt: 1_000, uncached: 1_000, output: 200, takes: seconds(10), stated: false },
     seconds(at),
   );
 
