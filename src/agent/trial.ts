@@ -402,7 +402,8 @@ class Work {
     if (cost !== null && sums.cost >= cost) reached("cost");
   }
 
-  answered({ at, service }: Asked<unknown>): void {
+  answered(asked: Asked<unknown>): void {
+    const { at, service } = asked;
     this.now = at;
     this.isReady = true;
     if (this.conversation !== null) {
