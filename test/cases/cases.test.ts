@@ -36,6 +36,10 @@ const FACTS: readonly (readonly [string, string, string, Facts])[] = [
   ["c10-no-default-bound", "", "faulty", { control: [], outerTimeout: true, seconds: 14_400 }],
   ["c10-no-default-bound", "", "right", { control: [120, 192], outerTimeout: false, finalized: true, left: 0 }],
 
+  ["c12-lost-end", "", "faulty", { control: [], outerTimeout: true, seconds: 3_600 }],
+  // The bound is looked at, whatever was signalled: the end is there, with its code.
+  ["c12-lost-end", "", "right", { execs: [{ status: "completed", exitCode: 0, seconds: 30 }], outerTimeout: false }],
+
   [
     "c15-pipe-held-open",
     "same-group",
@@ -92,6 +96,34 @@ const FACTS: readonly (readonly [string, string, string, Facts])[] = [
     "right",
     { execs: [{ status: "running", exitCode: null, seconds: 30 }], serves: true, outputLost: 0 },
   ],
+
+  [
+    "c22-killed-good-work",
+    "",
+    "faulty",
+    {
+      execs: [
+        { status: "timed_out", exitCode: null, seconds: 60 },
+        { status: "failed", exitCode: 1, seconds: 0 },
+      ],
+      survivors: 0,
+      reward: 0,
+    },
+  ],
+  [
+    "c22-killed-good-work",
+    "",
+    "faulty-and-shallow",
+    {
+      execs: [
+        { status: "timed_out", exitCode: null, seconds: 60 },
+        { status: "failed", exitCode: 1, seconds: 0 },
+      ],
+      survivors: 1,
+      reward: 0,
+    },
+  ],
+  ["c22-killed-good-work", "", "right", { control: [60, 210], survivors: 0, reward: 1 }],
 
   ["c42-timed-out-with-a-grade", "and-graded", "faulty", { outerTimeout: true, finalized: false, reward: 1 }],
   ["c42-timed-out-with-a-grade", "not-graded", "faulty", { outerTimeout: true, finalized: false, reward: 0 }],
