@@ -12,7 +12,7 @@ import type { TrialEvent } from "../src/agent/events.ts";
 import type { Totals } from "../src/agent/shell.ts";
 import { reserveBegins } from "../src/policy/budget.ts";
 import { type Settings, settingsOf, type WrittenSettings } from "../src/policy/settings.ts";
-import { nothing, seconds } from "../src/policy/time.ts";
+import { never, nothing, seconds } from "../src/policy/time.ts";
 import { keyed } from "../src/random.ts";
 import { type ScriptedCommand, scripted } from "../src/world/script.ts";
 import { type EndedTrial, simulate } from "../src/world/simulated.ts";
@@ -179,7 +179,15 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
 
   test("a command over within its initial hold leaves the same events, whatever the policy does later", () => {
     const initial = fc.record({ idle: fc.option(length(0, 20)), total: fc.option(length(0, 40)) });
-    const later = someSettings.map(({ hard_timeout_default_seconds: _, max_hold_seconds: __, ...rest }) => rest);
+    const later = someSettings.map(
+      ({
+        hard_timeout_default_seconds: _,
+        max_hold_seconds: __,
+        hard_timeout_by_class: ___,
+        total_timeout_seconds: ____,
+        ...rest
+      }) => rest,
+    );
     const both = initial.chain(({ idle, total }) => {
       const plan = somePlan(someQuickCommand(Math.min(idle ?? 40, total ?? 40))).map((steps) =>
         steps.map((step) => (step.step === "run" ? { ...step, timeout: null } : step)),
@@ -236,7 +244,7 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
     );
   });
 
-  test("nothing but a stop, a hard timeout or a cap that kills ends a process", () => {
+  test("nothing but a stop, a hard or a total timeout, or a cap that kills ends a process", () => {
     fc.assert(
       fc.property(somethingTried, luck, (spec, luck) => {
         const { events } = tried(spec, luck);
@@ -247,7 +255,9 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
             if (end.by === "itself") expect(end).toEqual({ at: own, by: "itself", ...called.command.exit });
             if (end.by === "stop") expect(stops.some((at) => at <= end.at)).toBe(true);
             if (end.by === "limit") {
-              const timedOut = called.timeout !== null && called.at + called.timeout <= end.at;
+              const { totalTimeout } = settingsOf(spec.settings ?? {});
+              const length = Math.min(called.timeout ?? never, totalTimeout ?? never);
+              const timedOut = called.at + length <= end.at;
               expect(timedOut || kills).toBe(true);
             }
             expect(end).toEqual(ends[0]);
@@ -320,6 +330,10 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
           wait_actions: waits.filter(({ action }) => action === "wait" || action === "status").length,
           uses_process_tool: waits.length > 0,
           low_information_waits: waits.filter((row) => row.low_information).length,
+          risk_shortened: handedBack.filter(
+            (row) =>
+              has(row.auto_await_clamp_reasons, "command_risk") && (row.kind === "quick" || row.kind === "long_finite"),
+          ).length,
         });
       }),
     );

@@ -6,7 +6,9 @@
  * again when it returns, since the call that never came back is the one that matters most.
  */
 import type { RunBudget } from "../policy/budget.ts";
+import type { CommandClass } from "../policy/command.ts";
 import type { AutoAwaitReason, WaitReason } from "../policy/hold.ts";
+import type { CappedRisk } from "../policy/risk.ts";
 import type { Duration, Instant } from "../policy/time.ts";
 import type { HardTimeoutReason } from "../policy/timeout.ts";
 import type { Command, End, ProcessId, Service } from "./effects.ts";
@@ -61,6 +63,8 @@ export type TrialEvent =
       /** Null when the command runs under no hard timeout. */
       readonly timeout: Duration | null;
       readonly timeoutClampReasons: readonly HardTimeoutReason[];
+      /** The class of the command, where it is that which has set the hard timeout; else left out. */
+      readonly commandClass?: CommandClass;
       /** The cap as configured; null when there is none. */
       readonly configuredCap: Duration | null;
     }
@@ -75,6 +79,8 @@ export type TrialEvent =
       readonly effectiveCap: Duration | null;
       readonly until: Instant;
       readonly clampReasons: readonly AutoAwaitReason[];
+      /** The risks that shortened it; left out where none did. */
+      readonly risks?: readonly CappedRisk[];
     }
   | {
       readonly event: "process_called";

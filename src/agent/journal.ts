@@ -13,6 +13,7 @@ export function journalLine(event: TrialEvent): string | null {
         event.background ? "in the background" : "",
         event.attempt === 0 ? "" : "again",
         event.timeout === null ? "" : `hard timeout ${paper(event.timeout)} s`,
+        event.commandClass === undefined ? "" : `class ${event.commandClass}`,
         ...event.timeoutClampReasons,
       ].filter((part) => part !== "");
       return line("exec", event.process, [printable(event.command.line), ...how].join("  "));
@@ -20,7 +21,11 @@ export function journalLine(event: TrialEvent): string | null {
     case "auto_await_granted":
     case "wait_granted":
       if (event.until === event.at && event.clampReasons.length === 0) return null;
-      return line("held", event.process, [`until ${moment(event.until)}`, ...event.clampReasons].join("  "));
+      return line(
+        "held",
+        event.process,
+        [`until ${moment(event.until)}`, ...event.clampReasons, ...risksOf(event)].join("  "),
+      );
     case "process_called": {
       const { action, process, requested, raised, defaulted } = event;
       // A stop is told by what came of it.
@@ -107,3 +112,7 @@ function printable(text: string): string {
 
 /** Control characters, and what would break the line. */
 const unprintable = /[\p{Cc}\u2028\u2029]/gu;
+
+function risksOf(event: TrialEvent): readonly string[] {
+  return ("risks" in event ? event.risks : undefined) ?? [];
+}

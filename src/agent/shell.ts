@@ -6,6 +6,7 @@
  * stopped that nobody asked to stop. Results are spelled as the design note spells them, in seconds.
  */
 import { type RunBudget, remaining } from "../policy/budget.ts";
+import type { CommandClass } from "../policy/command.ts";
 import { type Guidance, guidance, showsRemaining } from "../policy/guidance.ts";
 import {
   type AtBoundary,
@@ -21,9 +22,10 @@ import {
   refusedCeiling,
   WAKE_QUIET,
 } from "../policy/hold.ts";
+import { type CappedRisk, riskCap } from "../policy/risk.ts";
 import type { Settings } from "../policy/settings.ts";
 import { after, between, type Duration, type Instant, inSeconds, never, nothing } from "../policy/time.ts";
-import { type HardTimeout, hardTimeout } from "../policy/timeout.ts";
+import { endsAfter, type HardTimeout, hardTimeout } from "../policy/timeout.ts";
 import type {
   Agent,
   Command,
@@ -38,7 +40,7 @@ import type {
   Signal,
   Stopped,
 } from "./effects.ts";
-import type { Action, AutoAwaitOutcome, ClampReason, HoldReason, Record, Tool } from "./events.ts";
+import type { Action, AutoAwaitOutcome, ClampReason, HoldReason, Record, Tool, TrialEvent } from "./events.ts";
 import { allLost, nothingNew, type Shown, showPiece, showUnread } from "./output.ts";
 import { type ManagedProcess, Processes, type ProcessStatus, processName, statusAfter } from "./processes.ts";
 
@@ -75,6 +77,10 @@ export interface ExecResult extends ProcessFields {
   readonly effective_auto_await_cap_seconds: number | null;
   readonly clamp_reasons: readonly ClampReason[];
   readonly hard_timeout_seconds?: number;
+  /** Whose hard timeout is in force, where that goes by class and the caller named none. */
+  readonly command_class?: CommandClass;
+  /** What made the hold shorter, where `clamp_reasons` name a risk. */
+  readonly command_risks?: readonly CappedRisk[];
 }
 
 export interface ProcessResult extends ProcessFields {
@@ -206,17 +212,20 @@ export class Shell {
     const { command, background, timeout: requested } = asked;
     this.#calls += 1;
     const call = this.#calls;
-    const decision = hardTimeout({ requested, background, startedAt: now }, this.#settings, this.#budget);
+    const wished = { requested, background, startedAt: now, line: command.line };
+    const decision = hardTimeout(wished, this.#settings, this.#budget);
     if ("refused" in decision) {
       this.#execCalled(call, null, asked, null, now);
       return this.#refuse(call, now, decision.refused);
     }
-    const { timeout } = decision;
+    const { timeout: hard } = decision;
     const id = this.#processes.reserve();
-    this.#execCalled(call, id, asked, timeout, now);
+    this.#execCalled(call, id, asked, hard, now);
+    const length = endsAfter(hard, this.#settings);
+    const timeout = length === null ? null : { length };
     const { outputRetainedBytes: retain, completion: overAt } = this.#settings;
     const start = { effect: "start", process: id, command, retain, overAt } as const;
-    return { call, id, asked, calledAt: now, timeout, start, process: null };
+    return { call, id, asked, calledAt: now, hard, timeout, start, process: null };
   }
 
   started(begun: BegunExec, { at }: Passed): void {
@@ -224,44 +233,44 @@ export class Shell {
     begun.process = this.#processes.add(id, asked.command, at, asked.background);
   }
 
-  /** A hard timeout is the world's to keep from now on. */
-  limit({ id, process }: BegunExec, timeout: HardTimeout): Effect {
+  /** A timeout is the world's to keep from now on. */
+  limit({ id, process }: BegunExec, timeout: ExecTimeout): Effect {
     const at = after(process!.startedAt, timeout.length);
     return { effect: "limit", process: id, at, ...this.#kill };
   }
 
   /** The result of a command that is over after its first hold, has said nothing and left nothing to be done; else null. */
-  endsAtOnce({ call, asked, timeout, process }: BegunExec, first: Held): Returned<ExecResult> | null {
+  endsAtOnce({ call, asked, hard, process }: BegunExec, first: Held): Returned<ExecResult> | null {
     if (first.why !== "exit" || this.#hasNews(process!, first)) return null;
-    const held = firstOutcome(first, asked.background, timeout);
-    return this.#execReturns(process!, call, timeout, held, nothingNew(process!.cursor));
+    const held = firstOutcome(first, asked.background, hard);
+    return this.#execReturns(process!, call, hard, held, nothingNew(process!.cursor));
   }
 
   /** Whatever else becomes of a command after its first hold. */
   *goOnWithExec(begun: BegunExec, first: Held): Agent<Returned<ExecResult>> {
-    const { call, asked, timeout, calledAt } = begun;
+    const { call, asked, hard, calledAt } = begun;
     const process = begun.process!;
-    const outlived = first.end === null && !isGone(first) && !asked.background && !timeout?.suppressesYield;
+    const outlived = first.end === null && !isGone(first) && !asked.background && !hard?.suppressesYield;
     const held = outlived
       ? yield* this.#outlived(process, call, calledAt, first, this.#settingsUnder(asked.maxHold))
-      : firstOutcome(first, asked.background, timeout);
+      : firstOutcome(first, asked.background, hard);
     const shown = this.#hasNews(process, held.held)
       ? yield* this.#show(process, held.held.written)
       : nothingNew(process.cursor);
-    return this.#execReturns(process, call, timeout, held, shown);
+    return this.#execReturns(process, call, hard, held, shown);
   }
 
   /**
    * The first hold of a command: none in the background; under a hard timeout until it ends or is ended, or its client
    * would give up; otherwise up to the initial boundary.
    */
-  firstHold({ id, process, asked, timeout, calledAt }: BegunExec): Effect {
+  firstHold({ id, process, asked, hard, calledAt }: BegunExec): Effect {
     const anyOf = [id] as const;
     const { startedAt } = process!;
     if (asked.background) return { effect: "hold", anyOf, until: startedAt, quiet: null };
     const settings = this.#settingsUnder(asked.maxHold);
     const { maxHold, foregroundIdleYield: idle } = settings;
-    if (timeout?.suppressesYield) {
+    if (hard?.suppressesYield) {
       return { effect: "hold", anyOf, until: maxHold === null ? never : after(calledAt, maxHold), quiet: null };
     }
     const quiet = idle === null ? null : ({ length: idle, since: "start" } as const);
@@ -278,9 +287,11 @@ export class Shell {
   ): Agent<ForegroundHold> {
     const { id, startedAt } = process;
     const boundary = first.at;
-    const stands = (held: Held): AtBoundary => ({ calledAt, startedAt, boundary, lastOutputAt: held.lastOutputAt });
+    const { line } = process.command;
+    const stands = ({ lastOutputAt }: Held): AtBoundary => ({ calledAt, startedAt, boundary, lastOutputAt, line });
     const granted = autoAwait(stands(first), settings, this.#budget);
-    this.#record({
+    const risks = this.#risksIn(granted.clampReasons, line, boundary);
+    const event: TrialEvent = {
       event: "auto_await_granted",
       at: boundary,
       call,
@@ -290,7 +301,8 @@ export class Shell {
       effectiveCap: effectiveCap(startedAt, settings, this.#budget),
       until: granted.until,
       clampReasons: granted.clampReasons,
-    });
+    };
+    this.#record(risks === null ? event : { ...event, risks });
     const held = (yield this.#autoAwaitHold(id, stands(first), granted, settings)) as Held;
     // Where output extends the cap each output was a new grant; the last one is the one that ended the hold.
     const last = extension(settings) === null ? granted : autoAwait(stands(held), settings, this.#budget);
@@ -304,7 +316,16 @@ export class Shell {
       this.#capCrossings += 1;
       if (settings.foregroundAtCap === "kill") return yield* this.#killAtCap(process, held);
     }
-    return { held, outcome: "cap_reached", reasons };
+    const binding = this.#risksIn(reasons, line, boundary);
+    return binding === null
+      ? { held, outcome: "cap_reached", reasons }
+      : { held, outcome: "cap_reached", reasons, risks: binding };
+  }
+
+  /** Which risks it was, where it was a risk. */
+  #risksIn(reasons: readonly AutoAwaitReason[], line: string, boundary: Instant): readonly CappedRisk[] | null {
+    if (!reasons.includes("command_risk")) return null;
+    return riskCap(line, boundary, this.#settings, this.#budget)?.risks ?? null;
   }
 
   #autoAwaitHold(id: ProcessId, stands: AtBoundary, granted: Hold<AutoAwaitReason>, settings: Settings) {
@@ -330,7 +351,7 @@ export class Shell {
     process: ManagedProcess,
     call: number,
     timeout: HardTimeout | null,
-    { held, outcome, reasons }: ForegroundHold,
+    { held, outcome, reasons, risks }: ForegroundHold,
     shown: Shown,
   ): Returned<ExecResult> {
     const clampReasons: readonly ClampReason[] =
@@ -355,10 +376,11 @@ export class Shell {
       next_offset: shown.next,
       output_complete: shown.complete,
     };
-    const limit = timeout === null ? null : { hard_timeout_seconds: inSeconds(timeout.length) };
+    const limit = timeout === null ? null : limitFields(timeout);
+    const risky = risks === undefined ? null : { command_risks: risks };
     const left = leftBy(process.end);
-    const bare = limit === null && budget === null && left === null;
-    const whole = bare ? result : { ...result, ...limit, ...left, ...budget };
+    const bare = limit === null && budget === null && left === null && risky === null;
+    const whole = bare ? result : { ...result, ...limit, ...risky, ...left, ...budget };
     return { result: whole, process: process.id, at: held.at, marks: shown.marks, freshOutput: fresh };
   }
 
@@ -652,7 +674,7 @@ export class Shell {
     timeout: HardTimeout | null,
     at: Instant,
   ): void {
-    this.#record({
+    const event: TrialEvent = {
       event: "exec_called",
       at,
       call,
@@ -664,7 +686,9 @@ export class Shell {
       timeout: timeout === null ? null : timeout.length,
       timeoutClampReasons: timeout === null ? NONE : timeout.clampReasons,
       configuredCap: this.#settings.foregroundAutoAwaitMax,
-    });
+    };
+    const found = timeout?.commandClass;
+    this.#record(found === undefined ? event : { ...event, commandClass: found });
   }
 
   #called(
@@ -728,16 +752,24 @@ export interface BegunExec {
   readonly id: ProcessId;
   readonly asked: ExecCall;
   readonly calledAt: Instant;
-  readonly timeout: HardTimeout | null;
+  readonly hard: HardTimeout | null;
+  /** What the world is to keep: the earlier of its hard and its total timeout. */
+  readonly timeout: ExecTimeout | null;
   readonly start: Effect;
   /** Null until it has started. */
   process: ManagedProcess | null;
+}
+
+interface ExecTimeout {
+  /** Counted from the command's start. */
+  readonly length: Duration;
 }
 
 interface ForegroundHold {
   readonly held: Held;
   readonly outcome: AutoAwaitOutcome | null;
   readonly reasons: readonly AutoAwaitReason[];
+  readonly risks?: readonly CappedRisk[];
 }
 
 const NONE: readonly never[] = [];
@@ -754,6 +786,11 @@ const CLIENT_LIMIT = ["client_call_limit"] as const;
 
 function elapsed(process: ManagedProcess, now: Instant): number {
   return inSeconds(between(process.startedAt, process.end === null ? now : process.end.at));
+}
+
+function limitFields({ length, commandClass }: HardTimeout) {
+  const hard_timeout_seconds = inSeconds(length);
+  return commandClass === undefined ? { hard_timeout_seconds } : { hard_timeout_seconds, command_class: commandClass };
 }
 
 function leftBy(end: End | null): LeftFields | null {

@@ -1,6 +1,8 @@
 /** `explain`: one decision of the policy core, and its reasons, in words. */
 import { type RunBudget, remaining, reserveBegins, reserveOf, usable } from "../policy/budget.ts";
+import { commandClass } from "../policy/command.ts";
 import { askedWait, autoAwait, effectiveCap, processWait, refusedCeiling } from "../policy/hold.ts";
+import { riskCap } from "../policy/risk.ts";
 import type { Settings } from "../policy/settings.ts";
 import {
   after,
@@ -15,6 +17,8 @@ import {
   nothing,
   seconds,
 } from "../policy/time.ts";
+import { endsAfter, hardTimeout } from "../policy/timeout.ts";
+import { listed } from "../scenario/fault.ts";
 import { loadPolicy } from "../scenario/load.ts";
 import type { Command } from "./command.ts";
 import { EXIT } from "./exit.ts";
@@ -25,12 +29,12 @@ const flags = {
   requested: amount("the wait that the model asks for; without it, auto-await of a foreground command is explained"),
   elapsed: amount("since the command started (default: its initial hold is just over)"),
   remaining: amount("left of the run until its deadline; without it, no budget is told"),
-  command: text("the command line, for the wording", "LINE"),
+  command: text("the command line: what class it is of, what risks it shows, and for the wording", "LINE"),
   json: on("print the decision as one JSON object"),
 };
 
 interface Explained {
-  readonly decision: "process_wait" | "auto_await";
+  readonly decision: "process_wait" | "auto_await" | "hard_timeout";
   readonly effective_seconds: number | null;
   readonly clamp_reasons: readonly string[];
   readonly says: readonly string[];
@@ -44,6 +48,7 @@ export const explain: Command = {
   examples: [
     ["explain --requested 3600 --remaining 710", "a wait that would reach into the reserve"],
     ["explain --command 'pytest -q' --remaining 1500", "how long that command may stay in its own call"],
+    ["explain --command 'pytest -q' --policy gaia", "which class it is of, and when it is ended"],
     ["explain --policy treatment --requested 3600 --json", "the same for a program"],
   ],
   async does(argv, { stdout }) {
@@ -52,7 +57,7 @@ export const explain: Command = {
     const { settings, policy } = loadPolicy(given.policy ?? "budgeted");
     const explained =
       given.requested === undefined
-        ? explainAutoAwait(settings, given.command ?? "a command", given.elapsed, given.remaining)
+        ? explainCommand(settings, given.command ?? "a command", given.elapsed, given.remaining)
         : explainWait(settings, given.requested, given.remaining);
     if (given.json) stdout.write(`${JSON.stringify({ policy, ...explained })}\n`);
     else stdout.write(`${[`policy ${policy}`, ...explained.says].join("\n")}\n`);
@@ -106,6 +111,51 @@ function outcome(granted: Duration, asked: Duration, raised: boolean): string {
   return raised ? `is raised to the floor, ${paper(granted)}` : "is granted in full";
 }
 
+/** A foreground command: when it is ended, if hard timeouts go by class; else how long it may stay in its own call. */
+function explainCommand(
+  settings: Settings,
+  command: string,
+  elapsed: number | undefined,
+  left: number | undefined,
+): Explained {
+  if (!settings.hardTimeoutByClass) return explainAutoAwait(settings, command, elapsed, left);
+  const budget = budgetAt(settings, beginning, left);
+  const decision = hardTimeout(
+    { requested: null, background: false, startedAt: beginning, line: command },
+    settings,
+    budget,
+  );
+  if ("refused" in decision) {
+    return {
+      decision: "hard_timeout",
+      command_class: commandClass(command),
+      effective_seconds: null,
+      clamp_reasons: [],
+      refused: decision.refused,
+      says: [`${command} is refused: ${decision.refused}.`],
+    };
+  }
+  const { timeout } = decision;
+  if (timeout?.commandClass === undefined) return explainAutoAwait(settings, command, elapsed, left);
+  const { commandClass: found, length, clampReasons, suppressesYield } = timeout;
+  const held = suppressesYield ? null : explainAutoAwait(settings, command, elapsed, left);
+  const ends = endsAfter(timeout, settings) ?? length;
+  return {
+    decision: "hard_timeout",
+    command_class: found,
+    hard_timeout_seconds: inSeconds(length),
+    effective_seconds: inSeconds(ends),
+    clamp_reasons: clampReasons,
+    ...budgetFields(budget, beginning),
+    says: [
+      `${command} is of class ${found}, whose hard timeout is ${paper(length)} (hard_timeout_by_class).`,
+      `${suppressesYield ? "It is held until it ends; " : ""}${paper(ends)} after its start it is ended with all it has started. A timeout named in the call wins.`,
+      ...clampReasons.map((reason) => `  ${reason}: ${because(reason, settings, budget, beginning)}`),
+      ...(held?.says ?? budgetSentence(budget, beginning)),
+    ],
+  };
+}
+
 function explainAutoAwait(
   settings: Settings,
   command: string,
@@ -116,9 +166,11 @@ function explainAutoAwait(
   const now = elapsed === undefined ? moment(initial) : moment(seconds(elapsed));
   const boundary = latest(now, moment(initial));
   const budget = budgetAt(settings, now, left);
-  const stands = { calledAt: beginning, startedAt: beginning, boundary, lastOutputAt: null };
+  const stands = { calledAt: beginning, startedAt: beginning, boundary, lastOutputAt: null, line: command };
   const { until, clampReasons } = autoAwait(stands, settings, budget);
   const cap = effectiveCap(beginning, settings, budget);
+  const risk = clampReasons.includes("command_risk") ? riskCap(command, boundary, settings, budget) : null;
+  const total = settings.totalTimeout;
   const ends = until === never ? "until it ends" : `until ${paper(between(beginning, until))} after its start`;
   return {
     decision: "auto_await",
@@ -127,12 +179,21 @@ function explainAutoAwait(
       settings.foregroundAutoAwaitMax === null ? null : inSeconds(settings.foregroundAutoAwaitMax),
     effective_auto_await_cap_seconds: cap === null ? null : inSeconds(cap),
     clamp_reasons: clampReasons,
+    ...(risk === null ? null : { command_risks: risk.risks }),
+    ...(total === null ? null : { total_timeout_seconds: inSeconds(total) }),
     ...budgetFields(budget, now),
     says: [
       until === boundary
         ? `${command}, silent, is handed back at its initial boundary, ${paper(between(beginning, boundary))} after its start.`
         : `${command}, silent, stays in its own call ${ends}; then it is handed back alive.`,
-      ...clampReasons.map((reason) => `  ${reason}: ${because(reason, settings, budget, now)}`),
+      ...clampReasons.map((reason) =>
+        reason === "command_risk" && risk !== null
+          ? `  command_risk: ${listed(risk.risks)}; such a command is held for ${paper(risk.length)} at most, and nothing is stopped`
+          : `  ${reason}: ${because(reason, settings, budget, now)}`,
+      ),
+      ...(total === null
+        ? []
+        : [`It is ended ${paper(total)} after its start, whoever looks (total_timeout_seconds).`]),
       ...budgetSentence(budget, now),
     ],
   };
@@ -144,6 +205,8 @@ function because(reason: string, settings: Settings, budget: RunBudget | null, n
       return `no wait is longer than ${paper(settings.processPollMaxWait ?? nothing)}`;
     case "process_wait_slice":
       return "waits are cut into slices, so that the model has control in between";
+    case "hard_timeout_max":
+      return `no hard timeout is longer than ${paper(settings.hardTimeoutMax ?? nothing)}`;
     case "client_call_limit":
       return `the client gives up on calls of more than ${paper(settings.maxHold ?? nothing)}`;
     default:

@@ -8,6 +8,7 @@
  * are worked out where they are reported.
  */
 import { type RunBudget, reserveBegins } from "./budget.ts";
+import { riskCap } from "./risk.ts";
 import type { Settings } from "./settings.ts";
 import {
   after,
@@ -30,7 +31,7 @@ export interface Hold<Reason extends string> {
   readonly clampReasons: readonly Reason[];
 }
 
-export const AUTO_AWAIT_REASONS = ["remaining_run_budget", "client_call_limit"] as const;
+export const AUTO_AWAIT_REASONS = ["remaining_run_budget", "command_risk", "client_call_limit"] as const;
 export type AutoAwaitReason = (typeof AUTO_AWAIT_REASONS)[number];
 
 export const WAIT_REASONS = [
@@ -57,6 +58,8 @@ export interface AtBoundary {
   readonly boundary: Instant;
   /** The last output so far; null if there was none. Counts only where output extends the cap. */
   readonly lastOutputAt: Instant | null;
+  /** The command line, where risk counts; left out: nothing is known of it. */
+  readonly line?: string;
 }
 
 /**
@@ -65,9 +68,11 @@ export interface AtBoundary {
  * The cap counts from the command's start, not from the first yield; 0 turns auto-await off.
  */
 export function autoAwait(command: AtBoundary, settings: Settings, budget: RunBudget | null): Hold<AutoAwaitReason> {
-  const { calledAt, boundary } = command;
+  const { calledAt, startedAt, boundary, line = "" } = command;
+  const risk = riskCap(line, boundary, settings, budget);
   return shortest(boundary, capEnds(command, settings), {
     remaining_run_budget: settings.foregroundAutoAwaitBudgetAware && budget !== null ? reserveBegins(budget) : null,
+    command_risk: risk === null ? null : after(startedAt, risk.length),
     client_call_limit: bound(calledAt, settings.maxHold),
   });
 }

@@ -129,12 +129,62 @@ export const settingsTable = {
     ["yield", "kill"],
     "at the configured cap: hand the live process back, or end its whole tree",
   ),
+  auto_await_risk: choice(
+    ["off", "advisory"],
+    "whether a command likely to hang is held by auto-await no longer than the cap of its risk; stops nothing",
+  ),
+  risk_cap_full_test_suite_seconds: bound(
+    "none",
+    "where risk counts: cap of the auto-await hold of a whole test suite, from its start",
+  ),
+  risk_cap_watch_or_server_seconds: bound(
+    "none",
+    "where risk counts: cap of the auto-await hold of a watcher or a server, from its start",
+  ),
+  risk_cap_daemon_seconds: bound(
+    "none",
+    "where risk counts: cap of the auto-await hold of a command that leaves something behind, from its start",
+  ),
+  risk_cap_late_in_run_seconds: bound(
+    "none",
+    "where risk counts: cap of the auto-await hold late in the run, from the command's start",
+  ),
+  risk_late_in_run_fraction: {
+    kind: "amount",
+    unit: "share",
+    default: 0.25,
+    range: [0, 1],
+    whole: false,
+    optional: false,
+    says: "late in the run is when less than this share of the run budget remains; never where none is told",
+  } as Amount & { readonly default: number; readonly optional: false },
   max_hold_seconds: bound(
     "none",
     "longest hold of one call, counted from the call; for clients that give up on long calls",
     [1, LONGEST_SECONDS],
   ),
   hard_timeout_default_seconds: bound("none", "hard timeout of a foreground command that names none", [
+    0.001,
+    LONGEST_SECONDS,
+  ]),
+  hard_timeout_by_class: flag(
+    false,
+    "a foreground command that names no hard timeout has that of its class, which is read from its line",
+  ),
+  hard_timeout_test_seconds: bound(900, "hard timeout of a command that runs tests, where it goes by class", [
+    0.001,
+    LONGEST_SECONDS,
+  ]),
+  hard_timeout_build_seconds: bound(
+    1_800,
+    "hard timeout of a command that builds or installs, where it goes by class",
+    [0.001, LONGEST_SECONDS],
+  ),
+  hard_timeout_network_seconds: bound(300, "hard timeout of a command that uses the network, where it goes by class", [
+    0.001,
+    LONGEST_SECONDS,
+  ]),
+  hard_timeout_other_seconds: bound(30, "hard timeout of any other command, where it goes by class", [
     0.001,
     LONGEST_SECONDS,
   ]),
@@ -145,6 +195,11 @@ export const settingsTable = {
     "a hard timeout also ends where the finalization reserve begins, but not before the initial hold could",
   ),
   hard_timeout_suppresses_yield: flag(true, "a command with a hard timeout is held until it ends or is ended"),
+  total_timeout_seconds: bound(
+    "none",
+    "a command is ended this long after its start, in the foreground or the background, whoever looks; holds nothing",
+    [0.001, LONGEST_SECONDS],
+  ),
   kill_grace_seconds: length(2, "from TERM to KILL when a process tree is ended", [0, 3_600]),
   kill_reaches: choice(
     ["tree", "group", "process"],
@@ -338,6 +393,13 @@ function inRange(value: unknown, [low, high]: readonly [number, number]): boolea
   return typeof value === "number" && value >= low && value <= high;
 }
 
+const RISK_CAPS = [
+  "risk_cap_full_test_suite_seconds",
+  "risk_cap_watch_or_server_seconds",
+  "risk_cap_daemon_seconds",
+  "risk_cap_late_in_run_seconds",
+] as const satisfies readonly SettingKey[];
+
 export interface SettingsFault {
   readonly key: SettingKey;
   /** Found and expected, in one sentence that follows the key's name. */
@@ -353,6 +415,12 @@ export function settingsFaults(layer: WrittenSettings, whole: Required<WrittenSe
     faults.push({
       key: "finalization_reserve_fraction",
       says: `is ${share} beside finalization_reserve_seconds ${fixed}: a reserve is a length or a share, give one`,
+    });
+  }
+  if (whole.auto_await_risk === "advisory" && RISK_CAPS.every((key) => whole[key] === "none")) {
+    faults.push({
+      key: "auto_await_risk",
+      says: `is advisory where no risk has a cap: give ${RISK_CAPS.join(", ")}, or one of them`,
     });
   }
   const { max_hold_seconds: hold, foreground_total_yield_seconds: total } = whole;

@@ -5,9 +5,22 @@
  * except that a foreground command with a hard timeout is usually held until it ends or is ended.
  */
 import { type RunBudget, reserveBegins } from "./budget.ts";
+import { COMMAND_CLASSES, type CommandClass, commandClass } from "./command.ts";
 import { initialTotalBoundary } from "./hold.ts";
-import type { Settings } from "./settings.ts";
-import { after, between, type Duration, earliest, type Instant, inSeconds, latest, nothing } from "./time.ts";
+import type { SettingKey, Settings } from "./settings.ts";
+import {
+  after,
+  between,
+  type Duration,
+  earliest,
+  type Instant,
+  inSeconds,
+  latest,
+  milliseconds,
+  never,
+  nothing,
+  shorter,
+} from "./time.ts";
 
 export const HARD_TIMEOUT_REASONS = ["hard_timeout_max", "remaining_run_budget"] as const;
 export type HardTimeoutReason = (typeof HARD_TIMEOUT_REASONS)[number];
@@ -18,6 +31,8 @@ export interface HardTimeout {
   /** Whether the command is held until it ends or is ended, instead of being handed back. */
   readonly suppressesYield: boolean;
   readonly clampReasons: readonly HardTimeoutReason[];
+  /** The class of the command, where it is that which has set the length; else left out. */
+  readonly commandClass?: CommandClass;
 }
 
 export type HardTimeoutDecision =
@@ -30,17 +45,63 @@ export interface TimeoutCall {
   readonly requested: Duration | null;
   readonly background: boolean;
   readonly startedAt: Instant;
+  /** The command line, where hard timeouts go by class; left out: nothing is known of it, and its class is `default`. */
+  readonly line?: string;
 }
 
-/** What hard timeout a command runs under. A background command has one only if its caller names it. */
+/** The setting that holds the hard timeout of a class, inside and on paper. */
+const CLASS_SETTINGS = {
+  test: ["hardTimeoutTest", "hard_timeout_test_seconds"],
+  build: ["hardTimeoutBuild", "hard_timeout_build_seconds"],
+  network: ["hardTimeoutNetwork", "hard_timeout_network_seconds"],
+  default: ["hardTimeoutOther", "hard_timeout_other_seconds"],
+} as const satisfies Record<CommandClass, readonly [keyof Settings, SettingKey]>;
+
+/** The hard timeout of each class; null: it has none of its own. */
+export function classTimeouts(settings: Settings): Readonly<Record<CommandClass, Duration | null>> {
+  return Object.fromEntries(COMMAND_CLASSES.map((name) => [name, settings[CLASS_SETTINGS[name][0]]])) as Record<
+    CommandClass,
+    Duration | null
+  >;
+}
+
+interface ClassTimeout {
+  readonly commandClass: CommandClass;
+  readonly length: Duration;
+}
+
+/** What the class of a command gives it; null where classes do not count, or this one has no timeout of its own. */
+function classTimeout(line: string, settings: Settings): ClassTimeout | null {
+  if (!settings.hardTimeoutByClass) return null;
+  const lengths = classTimeouts(settings);
+  const limits = Object.fromEntries(
+    COMMAND_CLASSES.map((name) => [name, lengths[name] ?? milliseconds(never)]),
+  ) as Record<CommandClass, Duration>;
+  const found = commandClass(line, limits);
+  const length = lengths[found];
+  return length === null ? null : { commandClass: found, length };
+}
+
+/**
+ * What hard timeout a command runs under: what its caller names, else that of its class, else the default. A background
+ * command has one only if its caller names it.
+ */
 export function hardTimeout(call: TimeoutCall, settings: Settings, budget: RunBudget | null): HardTimeoutDecision {
-  const wished = call.requested ?? (call.background ? null : settings.hardTimeoutDefault);
+  const { line = "" } = call;
+  const ofClass = call.requested === null && !call.background ? classTimeout(line, settings) : null;
+  const wished = call.requested ?? ofClass?.length ?? (call.background ? null : settings.hardTimeoutDefault);
   if (wished === null) return { timeout: null };
   const most = settings.hardTimeoutMax;
   const tooLong = most !== null && wished > most;
   if (wished <= nothing || (tooLong && settings.hardTimeoutOutOfRange === "refuse")) {
-    const upTo = most === null ? "" : `, up to ${inSeconds(most)}`;
-    return { refused: `timeout_seconds is ${inSeconds(wished)}: expected more than 0${upTo}` };
+    const expected = `expected more than 0${most === null ? "" : `, up to ${inSeconds(most)}`}`;
+    if (ofClass !== null) return { refused: `${ofItsClass(ofClass)}: ${expected}` };
+    const otherwise = call.background ? null : classTimeout(line, settings);
+    const leftOut =
+      otherwise === null || (most !== null && otherwise.length > most)
+        ? ""
+        : `; left out, it is ${inSeconds(otherwise.length)}, as of class ${otherwise.commandClass}`;
+    return { refused: `timeout_seconds is ${inSeconds(wished)}: ${expected}${leftOut}` };
   }
   const asked = after(call.startedAt, wished);
   const longest = tooLong ? after(call.startedAt, most) : asked;
@@ -56,8 +117,20 @@ export function hardTimeout(call: TimeoutCall, settings: Settings, budget: RunBu
       length: between(call.startedAt, cut),
       suppressesYield: settings.hardTimeoutSuppressesYield && !call.background,
       clampReasons,
+      ...(ofClass === null ? null : { commandClass: ofClass.commandClass }),
     },
   };
+}
+
+function ofItsClass({ commandClass: found, length }: ClassTimeout): string {
+  return `${CLASS_SETTINGS[found][1]}, the hard timeout of class ${found}, is ${inSeconds(length)}`;
+}
+
+/** After how long a command is ended, counted from its start: the earlier of its hard and its total timeout; null: never. */
+export function endsAfter(timeout: HardTimeout | null, settings: Settings): Duration | null {
+  const { totalTimeout: total } = settings;
+  if (timeout === null || total === null) return timeout?.length ?? total;
+  return shorter(timeout.length, total);
 }
 
 /** Where the reserve begins, but never so early that a command is killed before its initial hold could end. */

@@ -378,6 +378,16 @@ export const MEASURES: readonly Measure[] = [
     sql: "commands_rerun",
   },
   {
+    measure: "risk_shortened",
+    title: "finite commands cut short by risk",
+    unit: "count",
+    group: "Commands",
+    better: "lower",
+    says: "commands that would have ended by themselves, handed back earlier because they looked likely to hang",
+    kind: "mean per trial",
+    sql: "risk_shortened",
+  },
+  {
     measure: "seconds_wasted",
     title: "time of killed commands",
     unit: "s",

@@ -29,6 +29,7 @@ export const measureNames = [
   "low_information_waits",
   "processes_stopped",
   "commands_rerun",
+  "risk_shortened",
   "seconds_wasted",
   "orphaned_processes",
   "output_lost_bytes",

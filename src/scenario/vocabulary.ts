@@ -22,7 +22,7 @@ export const wanted = (expectation: string) => (wrong: Wrong) => instead(wrong.i
 
 /** Keys that a later stage brings: refused as not yet there, rather than as unknown. */
 const NOT_YET: Readonly<Record<string, readonly string[]>> = {
-  "a policy's shell_execution": ["total_timeout_seconds", "hard_timeout_by_class"],
+  "a policy's shell_execution": ["risk_cap_quiet_seconds", "risk_cap_overdue_seconds"],
 };
 
 /** Keys that are looked for where they cannot stand: why not, and where instead. */

@@ -15,7 +15,7 @@ export function answerText(result: AnyResult | ListResult): string {
 function statusLine(result: AnyResult): string {
   const parts = [standing(result)];
   if ("requested_wait_seconds" in result) parts.push(...waitWords(result));
-  if ("auto_await_outcome" in result) parts.push(...holdWords(result));
+  if ("auto_await_outcome" in result) parts.push(...holdWords(result), ...classWords(result));
   if (result.status === "running") parts.push(whatNext(result.process_id));
   parts.push(...leftWords(result));
   if (!result.output_complete) parts.push("Some of its output may be missing here.");
@@ -64,6 +64,11 @@ function waitWords(result: WaitResult): readonly string[] {
 function holdWords({ status, auto_await_outcome: outcome, clamp_reasons: reasons }: ExecResult): readonly string[] {
   if (status !== "running" || outcome === null) return [];
   return [reasons.length === 0 ? `It was handed back (${outcome}).` : `It was handed back early (${listed(reasons)}).`];
+}
+
+/** Whose hard limit it was, where the caller named none. */
+function classWords({ command_class: found, hard_timeout_seconds: limit }: ExecResult): readonly string[] {
+  return found === undefined ? [] : [`Its hard limit is ${limit} s, as of class ${found}.`];
 }
 
 /** What a process that has ended has left behind. */

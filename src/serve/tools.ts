@@ -8,10 +8,12 @@ import { SIGNALS } from "../agent/effects.ts";
 import { ACTIONS, AUTO_AWAIT_OUTCOMES } from "../agent/events.ts";
 import { PROCESS_STATUSES } from "../agent/processes.ts";
 import type { RunBudget } from "../policy/budget.ts";
+import { COMMAND_CLASSES } from "../policy/command.ts";
 import { AUTO_AWAIT_REASONS, sliceOf, WAIT_REASONS } from "../policy/hold.ts";
+import { CAPPED_RISKS } from "../policy/risk.ts";
 import type { Settings } from "../policy/settings.ts";
 import { type Duration, inSeconds, longer } from "../policy/time.ts";
-import { HARD_TIMEOUT_REASONS } from "../policy/timeout.ts";
+import { classTimeouts, HARD_TIMEOUT_REASONS } from "../policy/timeout.ts";
 
 export interface ToolTerms {
   readonly settings: Settings;
@@ -68,7 +70,8 @@ const paper = (length: Duration) => `${inSeconds(length)} s`;
 function execDescription(terms: ToolTerms): string {
   const { settings } = terms;
   const most = settings.hardTimeoutMax;
-  const usual = settings.hardTimeoutDefault;
+  const usual = usualTimeout(settings);
+  const total = settings.totalTimeout;
   return [
     `Run a command in a shell. ${handBack(settings)}${callLimit(terms)}`,
     "",
@@ -77,18 +80,32 @@ function execDescription(terms: ToolTerms): string {
     "background: true hands it back as soon as it has started; for servers and for long jobs beside other work.",
     `timeout_seconds is a hard limit${most === null ? "" : `, at most ${paper(most)}`}: when it is reached the command is ended with all it has started` +
       `${settings.hardTimeoutSuppressesYield ? ", and until then the call does not hand it back" : ""}. ` +
-      (usual === null
-        ? "Leave it out unless you want that."
-        : `A foreground command that names none has ${paper(usual)}.`),
+      (usual === null ? "Leave it out unless you want that." : `A foreground command that names none has ${usual}.`) +
+      (total === null
+        ? ""
+        : ` Every command, in the background too, is ended ${paper(total)} after its start, whoever looks.`),
     aboutTheRun(terms),
   ].join("\n");
 }
 
+/** The hard timeout of a foreground command that names none, in words; null if there is none. */
+function usualTimeout(settings: Settings): string | null {
+  const { hardTimeoutByClass, hardTimeoutDefault: usual } = settings;
+  if (!hardTimeoutByClass) return usual === null ? null : paper(usual);
+  const { test, build, network, default: other } = classTimeouts(settings);
+  const words = (length: Duration | null) => {
+    const own = length ?? usual;
+    return own === null ? "no limit" : paper(own);
+  };
+  return `${words(other)} (${words(test)} if it runs tests, ${words(build)} if it builds or installs, ${words(network)} if it uses the network)`;
+}
+
 /** When control returns, in a sentence with the settings' numbers. */
 function handBack(settings: Settings): string {
-  const { foregroundAutoAwaitMax: cap, foregroundAtCap, hardTimeoutDefault: usual } = settings;
+  const { foregroundAutoAwaitMax: cap, foregroundAtCap } = settings;
+  const usual = usualTimeout(settings);
   if (usual !== null && settings.hardTimeoutSuppressesYield) {
-    return `You get its result when it ends; after ${paper(usual)} it is ended, unless timeout_seconds says otherwise.`;
+    return `You get its result when it ends; after ${usual} it is ended, unless timeout_seconds says otherwise.`;
   }
   const boundary = initialHold(settings);
   if (boundary === null || cap === null) return "You get its result when it ends, however long that takes.";
@@ -259,6 +276,14 @@ const execOutput: ObjectSchema = {
   properties: {
     ...execFields,
     hard_timeout_seconds: someSeconds("the hard limit in force, if there is one"),
+    command_class: described(
+      { type: "string", enum: COMMAND_CLASSES },
+      "given if you named no hard limit and there is one for what the command does: as what it was taken",
+    ),
+    command_risks: described(
+      { type: "array", items: { type: "string", enum: CAPPED_RISKS } },
+      "given if it came back earlier because it looked likely to hang: why; nothing was stopped",
+    ),
     ...leftFields,
     ...budgetFields,
   },

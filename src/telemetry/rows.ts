@@ -120,6 +120,9 @@ class TrialFold {
   #waited = 0;
   #capCrossings = 0;
   #budgetClampedAutoAwaits = 0;
+  #riskShortened = 0;
+  /** Processes handed back because of a risk of which nobody knows whether they are finite; null: none was. */
+  #perhapsFinite: Set<number> | null = null;
   #budgetClampedWaits = 0;
   #slices = 0;
   #returnedRunning = 0;
@@ -172,7 +175,18 @@ class TrialFold {
 
   /** @param index of the event in the trial */
   take(event: TrialEvent, index: number): void {
+    // What happens most stands first: a switch over words asks after one after the other.
     switch (event.event) {
+      case "model_asked":
+        if (this.#asked !== null) this.#putRequestAside(this.#asked);
+        this.#asked = event;
+        this.#pays(event);
+        return;
+      case "model_answered": {
+        const asked = this.#takeRequest(event.request);
+        if (asked !== null) this.#requestOver(asked, event.at, event.service, event.at);
+        return;
+      }
       case "trial_began":
         this.#budget = event.budget;
         this.#outerLimit = after(event.at, event.outerLimit);
@@ -212,16 +226,6 @@ class TrialFold {
         this.#toolCalls += 1;
         this.#probes += 1;
         return;
-      case "model_asked":
-        if (this.#asked !== null) this.#putRequestAside(this.#asked);
-        this.#asked = event;
-        this.#pays(event);
-        return;
-      case "model_answered": {
-        const asked = this.#takeRequest(event.request);
-        if (asked !== null) this.#requestOver(asked, event.at, event.service, event.at);
-        return;
-      }
       case "job_ended":
         this.#jobsEnded += 1;
         if (event.result === "salvaged") this.#jobCut(event, index);
@@ -405,15 +409,20 @@ class TrialFold {
 
   /** A provider first turns a request away, then lets it wait for a place, then serves it. */
   #requestOver(asked: Of<"model_asked">, at: Instant, service: Service | null, answeredAt: Instant | null): void {
+    if (service !== null) this.#retries += service.retries;
+    const requests = this.#calls?.requests;
+    if (requests !== undefined) this.#pushRequest(requests, asked, service, answeredAt);
+    const alone = this.#exec === null && this.#process === null && this.#asked === null;
+    if (alone && this.#aside === null && this.#askedAside === null && isServedAtOnce(service)) {
+      this.#inModel += between(asked.at, at);
+      return;
+    }
     const since = this.#othersSince(this.#exec ?? this.#process);
     const letIn = service === null ? asked.at : earliest(after(asked.at, service.retrying), at);
     const served = service === null ? asked.at : earliest(after(letIn, service.queued), at);
     this.#inRetry += own(asked.at, letIn, since);
     this.#inQueue += own(letIn, served, since);
     this.#inModel += own(served, at, since);
-    if (service !== null) this.#retries += service.retries;
-    const requests = this.#calls?.requests;
-    if (requests !== undefined) this.#pushRequest(requests, asked, service, answeredAt);
   }
 
   // Calls
@@ -442,6 +451,7 @@ class TrialFold {
     const running = returned !== null && end === null && !called.background;
     if (running) this.#returnedRunning += 1;
     if (running || returned?.outcome === "terminated") this.#countReturn(returned!);
+    if (running && returned!.clampReasons.includes("command_risk")) this.#countRisk(called, returned!);
     if (called.process !== null) this.#note(called.process, held, end, called.at);
     if (this.#calls !== null) this.#pushInvocation(this.#calls.invocations, called, at, returned, status, running);
   }
@@ -451,6 +461,16 @@ class TrialFold {
     if (clampReasons.includes("remaining_run_budget")) this.#budgetClampedAutoAwaits += 1;
     else if ((outcome === "cap_reached" || outcome === "terminated") && clampReasons.length === 0)
       this.#capCrossings += 1;
+  }
+
+  /** A risk is a guess: here it is counted where it was wrong. */
+  #countRisk({ command, process }: Of<"exec_called">, { outcome }: Of<"control_returned">): void {
+    if (outcome === "cancelled") return;
+    if (command.kind === "quick" || command.kind === "long_finite") this.#riskShortened += 1;
+    else if (command.kind === null && process !== null) {
+      this.#perhapsFinite ??= new Set();
+      this.#perhapsFinite.add(process);
+    }
   }
 
   #processOver(
@@ -505,6 +525,7 @@ class TrialFold {
   #ends(process: number, end: End, startedAt: Instant | null): void {
     this.#resisting?.delete(process);
     if (end.survivors !== undefined) this.#leaves(process, end.survivors);
+    if (end.by === "itself" && this.#perhapsFinite?.delete(process)) this.#riskShortened += 1;
     if (end.by === "itself") this.#heldOn.delete(process);
     else if (end.by !== "nobody" && !this.#ended.has(process)) {
       this.#ended.add(process);
@@ -579,6 +600,7 @@ class TrialFold {
     );
     to.hard_timeout_seconds.push(called.timeout);
     to.hard_timeout_clamp_reasons.push(called.timeout === null ? null : called.timeoutClampReasons);
+    to.command_class.push(called.commandClass ?? null);
     to.remaining_run_seconds_before.push(this.#remaining(called.at));
     to.remaining_run_seconds_after.push(status === "cut_off" ? null : this.#remaining(at));
     to.returned_running.push(running);
@@ -692,6 +714,7 @@ class TrialFold {
     to.total_foreground_auto_await_seconds.push(this.#autoAwaited);
     to.auto_await_cap_crossings.push(this.#capCrossings);
     to.budget_clamped_auto_await_count.push(this.#budgetClampedAutoAwaits);
+    to.risk_shortened.push(this.#riskShortened);
     to.total_process_wait_seconds.push(this.#waited);
     to.budget_clamped_process_wait_count.push(this.#budgetClampedWaits);
     to.wait_slice_count.push(this.#slices);
@@ -735,6 +758,11 @@ class TrialFold {
 }
 
 const NONE: readonly never[] = [];
+
+/** Whether all of a request's time is the model's own. */
+function isServedAtOnce(service: Service | null): boolean {
+  return service === null || (service.retrying === 0 && service.queued === 0);
+}
 
 /** What of a stretch lies before a moment. */
 function own(from: Instant, to: Instant, since: Instant): number {

@@ -2,12 +2,13 @@
 import { KINDS, SIGNALS } from "../agent/effects.ts";
 import { ACTIONS, AUTO_AWAIT_OUTCOMES, EVENT_NAMES, PURPOSES } from "../agent/events.ts";
 import { PROCESS_STATUSES } from "../agent/processes.ts";
+import { COMMAND_CLASSES } from "../policy/command.ts";
 import { AUTO_AWAIT_REASONS, WAIT_REASONS } from "../policy/hold.ts";
 import { HARD_TIMEOUT_REASONS } from "../policy/timeout.ts";
 import { big, dollars, flag, listOf, oneOf, orNull, real, seconds, table, text, whole } from "./table.ts";
 
 /** Grows when a column changes its meaning; a report refuses a file of another version. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 export const OUTCOMES = [
   "submitted",
@@ -150,6 +151,7 @@ export const trials = table("trials", "one row for each trial: one agent on one 
   total_foreground_auto_await_seconds: seconds("held by auto-await after the initial hold, over all calls"),
   auto_await_cap_crossings: whole("calls handed back at the configured cap"),
   budget_clamped_auto_await_count: whole("calls handed back earlier because of the budget"),
+  risk_shortened: whole("finite commands handed back earlier because of a risk: those that were no risk after all"),
   total_process_wait_seconds: seconds("held by waits, over all calls"),
   budget_clamped_process_wait_count: whole("waits that the budget shortened"),
   wait_slice_count: whole("waits that the slice shortened"),
@@ -234,6 +236,9 @@ export const shellInvocations = table(
     hard_timeout_seconds: orNull(seconds("hard timeout in force; null: none")),
     hard_timeout_clamp_reasons: orNull(
       listOf(HARD_TIMEOUT_REASONS, "every bound that shortened the hard timeout; null: none"),
+    ),
+    command_class: orNull(
+      oneOf(COMMAND_CLASSES, "class of the command, where that has set its hard timeout; null where it has not"),
     ),
     remaining_run_seconds_before: orNull(seconds("left of the run as the call was made; null when no budget was told")),
     remaining_run_seconds_after: orNull(

@@ -55,9 +55,9 @@ describe("files", () => {
       () =>
         panelWith(
           [],
-          "[control, { arm: b, policy: budgeted, profile: long, budget: told, set: { total_timeout_seconds: 9 } }]",
+          "[control, { arm: b, policy: budgeted, profile: long, budget: told, set: { risk_cap_overdue_seconds: 9 } }]",
         ),
-      /:8:\d+: arms\[1\]\.set\.total_timeout_seconds is not yet a key of a policy's shell_execution/,
+      /:8:\d+: arms\[1\]\.set\.risk_cap_overdue_seconds is not yet a key of a policy's shell_execution/,
     ],
     [
       "a provider that is not all there",

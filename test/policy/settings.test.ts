@@ -25,12 +25,24 @@ const designed: Readonly<Record<SettingKey, number | string | boolean>> = {
   foreground_auto_await_extends_on_output: false,
   foreground_auto_await_absolute_max_seconds: 600,
   foreground_at_cap: "yield",
+  auto_await_risk: "off",
+  risk_cap_full_test_suite_seconds: "none",
+  risk_cap_watch_or_server_seconds: "none",
+  risk_cap_daemon_seconds: "none",
+  risk_cap_late_in_run_seconds: "none",
+  risk_late_in_run_fraction: 0.25,
   max_hold_seconds: "none",
   hard_timeout_default_seconds: "none",
+  hard_timeout_by_class: false,
+  hard_timeout_test_seconds: 900,
+  hard_timeout_build_seconds: 1_800,
+  hard_timeout_network_seconds: 300,
+  hard_timeout_other_seconds: 30,
   hard_timeout_max_seconds: 3_600,
   hard_timeout_out_of_range: "refuse",
   hard_timeout_budget_aware: false,
   hard_timeout_suppresses_yield: true,
+  total_timeout_seconds: "none",
   kill_grace_seconds: 2,
   kill_reaches: "tree",
   completion: "exit",
@@ -59,9 +71,18 @@ const BOUNDS: readonly SettingKey[] = [
   "foreground_total_yield_seconds",
   "foreground_auto_await_max_seconds",
   "foreground_auto_await_absolute_max_seconds",
+  "risk_cap_full_test_suite_seconds",
+  "risk_cap_watch_or_server_seconds",
+  "risk_cap_daemon_seconds",
+  "risk_cap_late_in_run_seconds",
   "max_hold_seconds",
   "hard_timeout_default_seconds",
+  "hard_timeout_test_seconds",
+  "hard_timeout_build_seconds",
+  "hard_timeout_network_seconds",
+  "hard_timeout_other_seconds",
   "hard_timeout_max_seconds",
+  "total_timeout_seconds",
   "process_poll_max_wait_seconds",
   "process_wait_slice_seconds",
   "finalization_reserve_seconds",
@@ -113,7 +134,13 @@ describe("a setting", () => {
   test.each([
     ["foreground_auto_await_max_seconds", [0, 3_600, "none"], [-1, 3_600.5, "240", null, Number.NaN, "auto"]],
     ["foreground_at_cap", ["yield", "kill"], ["background", "stop", true]],
+    ["auto_await_risk", ["off", "advisory"], ["on", true]],
+    ["risk_cap_daemon_seconds", [0, 60, "none"], [-1, "auto"]],
+    ["risk_late_in_run_fraction", [0, 0.25, 1], [1.1, -0.1, "none"]],
     ["max_hold_seconds", [1, 60, "none"], [0, 0.5, -1]],
+    ["hard_timeout_by_class", [true, false], ["gaia", 900]],
+    ["hard_timeout_test_seconds", [0.001, 900, "none"], [0, -1]],
+    ["total_timeout_seconds", [0.001, 3_600, "none"], [0, -1]],
     ["hard_timeout_max_seconds", [0.001, "none"], [0, -1]],
     ["kill_grace_seconds", [0, 2, 3_600], ["none", -1]],
     ["process_poll_over_max", ["clamp", "refuse"], ["clip"]],
@@ -188,6 +215,16 @@ describe("values that are fine one by one are refused together:", () => {
       {
         key: "max_hold_seconds",
         says: "is 60: it must be at least foreground_total_yield_seconds (none), so that no initial hold is cut",
+      },
+    ]);
+  });
+
+  test("risk that counts where no risk has a cap", () => {
+    expect(faults({ auto_await_risk: "advisory", risk_cap_daemon_seconds: 60 })).toEqual([]);
+    expect(faults({ auto_await_risk: "advisory" })).toEqual([
+      {
+        key: "auto_await_risk",
+        says: "is advisory where no risk has a cap: give risk_cap_full_test_suite_seconds, risk_cap_watch_or_server_seconds, risk_cap_daemon_seconds, risk_cap_late_in_run_seconds, or one of them",
       },
     ]);
   });

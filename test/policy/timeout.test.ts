@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RunBudget } from "../../src/policy/budget.ts";
-import { settingsOf, type WrittenSettings } from "../../src/policy/settings.ts";
+import { CLASS_LIMITS } from "../../src/policy/command.ts";
+import { settingsOf, shipped, type WrittenSettings } from "../../src/policy/settings.ts";
 import { moment, seconds } from "../../src/policy/time.ts";
-import { hardTimeout } from "../../src/policy/timeout.ts";
+import { classTimeouts, endsAfter, hardTimeout } from "../../src/policy/timeout.ts";
 import { length, someSettings } from "../arbitraries.ts";
 
 const at = (amount: number) => moment(seconds(amount));
@@ -14,9 +15,9 @@ const budget: RunBudget = { deadline: at(1_000), reserve: seconds(600), length: 
 function decided(
   requested: number | null,
   settings: WrittenSettings = {},
-  { start = 0, background = false, run = null as RunBudget | null } = {},
+  { start = 0, background = false, run = null as RunBudget | null, line = "pytest -q" } = {},
 ) {
-  const call = { requested: requested === null ? null : seconds(requested), background, startedAt: at(start) };
+  const call = { requested: requested === null ? null : seconds(requested), background, startedAt: at(start), line };
   return hardTimeout(call, settingsOf(settings), run);
 }
 
@@ -93,6 +94,82 @@ describe("a hard timeout", () => {
       expect(reasons(300)).toEqual(["hard_timeout_max", "remaining_run_budget"]);
       expect(reasons(301)).toEqual(["remaining_run_budget"]);
     });
+  });
+
+  describe("by class", () => {
+    const byClass = (more: WrittenSettings = {}): WrittenSettings => ({ hard_timeout_by_class: true, ...more });
+
+    test.each([
+      ["pytest -q", "test", 900],
+      ["make", "build", 1_800],
+      ["curl x", "network", 300],
+      ["ls", "default", 30],
+      ["git pull && npm ci && npm test", "build", 1_800],
+      ["", "default", 30],
+    ] as const)("of %j is that of class %s, %d s", (line, commandClass, length) => {
+      expect(decided(null, byClass(), { line })).toEqual(granted(length, { commandClass }));
+      expect(decided(null, {}, { line })).toEqual({ timeout: null });
+    });
+
+    test("has the lengths of the classifier as its defaults", () => {
+      expect(classTimeouts(shipped)).toEqual(CLASS_LIMITS);
+    });
+
+    test("stands behind what the caller names, and before the default", () => {
+      expect(decided(60, byClass())).toEqual(granted(60));
+      expect(decided(null, byClass({ hard_timeout_default_seconds: 120 }))).toEqual(
+        granted(900, { commandClass: "test" }),
+      );
+      expect(decided(null, byClass(), { background: true })).toEqual({ timeout: null });
+    });
+
+    test("of none leaves a class to the default, if there is one", () => {
+      const none = byClass({ hard_timeout_test_seconds: "none" });
+      expect(decided(null, none)).toEqual({ timeout: null });
+      expect(decided(null, { ...none, hard_timeout_default_seconds: 120 })).toEqual(granted(120));
+      expect(decided(null, none, { line: "make && pytest" })).toEqual({ timeout: null });
+    });
+
+    test("is the longest by the lengths in force, whichever those are", () => {
+      const odd = byClass({ hard_timeout_network_seconds: 3_000 });
+      expect(decided(null, odd, { line: "git pull && make" })).toEqual(granted(3_000, { commandClass: "network" }));
+    });
+
+    test("suppresses yielding as any other does", () => {
+      expect(decided(null, byClass({ hard_timeout_suppresses_yield: false }))).toEqual(
+        granted(900, { commandClass: "test", suppressesYield: false }),
+      );
+    });
+
+    test("beyond the maximum is refused or cut, as any other is", () => {
+      const short = byClass({ hard_timeout_max_seconds: 600 });
+      expect(decided(null, short)).toEqual({
+        refused: "hard_timeout_test_seconds, the hard timeout of class test, is 900: expected more than 0, up to 600",
+      });
+      expect(decided(null, { ...short, hard_timeout_out_of_range: "clamp" })).toEqual(
+        granted(600, { commandClass: "test", clampReasons: ["hard_timeout_max"] }),
+      );
+      expect(decided(601, short)).toEqual({ refused: "timeout_seconds is 601: expected more than 0, up to 600" });
+      expect(decided(601, short, { line: "curl x" })).toEqual({
+        refused: "timeout_seconds is 601: expected more than 0, up to 600; left out, it is 300, as of class network",
+      });
+    });
+
+    test("is aware of the budget where hard timeouts are", () => {
+      expect(decided(null, byClass({ hard_timeout_budget_aware: true }), { run: budget })).toEqual(
+        granted(400, { commandClass: "test", clampReasons: ["remaining_run_budget"] }),
+      );
+    });
+  });
+
+  test("and a total timeout: a command ends at the earlier of the two", () => {
+    const hard = { length: seconds(60), suppressesYield: true, clampReasons: [] };
+    const total = (length: number | "none") => settingsOf({ total_timeout_seconds: length });
+    expect(endsAfter(hard, total("none"))).toBe(seconds(60));
+    expect(endsAfter(hard, total(100))).toBe(seconds(60));
+    expect(endsAfter(hard, total(10))).toBe(seconds(10));
+    expect(endsAfter(null, total(10))).toBe(seconds(10));
+    expect(endsAfter(null, total("none"))).toBeNull();
   });
 
   test("whatever is asked, is never longer than asked, and has reasons exactly when it is shorter", () => {

@@ -671,9 +671,9 @@ describe("a policy is refused for", () => {
     ],
     [
       "a setting that a later stage brings",
-      policy("▸total_timeout_seconds: 9"),
+      policy("▸risk_cap_quiet_seconds: 9"),
       [
-        "shell_execution.total_timeout_seconds is not yet a key of a policy's shell_execution: it comes with a later stage",
+        "shell_execution.risk_cap_quiet_seconds is not yet a key of a policy's shell_execution: it comes with a later stage",
       ],
     ],
     [

@@ -57,6 +57,46 @@ describe("a served command", () => {
   });
 });
 
+describe("a served command under hard timeouts by class", () => {
+  test("is told of its class and timeout, in the result and in words", async () => {
+    const { done } = await served({ settings: { hard_timeout_by_class: true } });
+    const { result, text, isError } = await done("exec", { command: "uv run pytest" });
+    expect(result).toMatchObject({
+      status: "timed_out",
+      elapsed_seconds: 900,
+      command_class: "test",
+      hard_timeout_seconds: 900,
+    });
+    expect(text).toContain("Its hard limit is 900 s, as of class test.");
+    expect(isError).toBe(false);
+    expect((await done("exec", { command: "pytest", timeout: 60 })).result).not.toHaveProperty("command_class");
+  });
+
+  test("comes back early for its risk, and is told which", async () => {
+    const settings = { auto_await_risk: "advisory", risk_cap_full_test_suite_seconds: 20 } as const;
+    const { done } = await served({ settings });
+    const { result, text } = await done("exec", { command: "pytest" });
+    expect(result).toMatchObject({
+      status: "running",
+      elapsed_seconds: 20,
+      clamp_reasons: ["command_risk"],
+      command_risks: ["full_test_suite"],
+    });
+    expect(text).toContain("It was handed back early (command_risk).");
+  });
+
+  test("is ended at its total timeout, and its description says so", async () => {
+    const { client, done } = await served({ settings: { total_timeout_seconds: 50 } });
+    const { tools } = await client.listTools();
+    expect(tools[0]!.description).toContain("Every command, in the background too, is ended 50 s after its start");
+    await done("exec", { command: "serve", background: true });
+    expect((await done("process", { action: "wait", process_id: "process-1", wait_sec: 60 })).result).toMatchObject({
+      status: "timed_out",
+      elapsed_seconds: 50,
+    });
+  });
+});
+
 describe("a served wait", () => {
   test("says what it was granted, and carries the rest of the process", async () => {
     const { done } = await served({ commands: { job: command(lasts(100, every(30, "on\n"))) } });

@@ -78,6 +78,11 @@ describe("the first line of a description", () => {
       { hard_timeout_default_seconds: 120 },
       "after 120 s it is ended, unless timeout_seconds says otherwise",
     ],
+    [
+      "hard timeouts by class",
+      { hard_timeout_by_class: true, hard_timeout_network_seconds: 301, hard_timeout_other_seconds: "none" },
+      "after no limit (900 s if it runs tests, 1800 s if it builds or installs, 301 s if it uses the network) it is ended, unless",
+    ],
     ["a longest hold", { max_hold_seconds: 90 }, "No call lasts longer than 90 s."],
   ])("speaks of %s", (_, settings, says) => {
     expect(firstLines({ settings })[0]).toContain(says);
@@ -131,7 +136,7 @@ describe("a schema", () => {
         ...["status", "process_id", "exit_code", "signal", "elapsed_seconds", "auto_await_outcome"],
         ...["configured_auto_await_cap_seconds", "effective_auto_await_cap_seconds", "clamp_reasons", "output"],
         ...["next_offset", "output_complete", "remaining_run_seconds", "finalization_reserve_seconds", "guidance"],
-        ...["hard_timeout_seconds", "surviving_processes", "output_held_open"],
+        ...["hard_timeout_seconds", "command_class", "command_risks", "surviving_processes", "output_held_open"],
       ].sort(),
     );
     expect(Object.keys(process.outputSchema.properties).sort()).toEqual(

@@ -31,6 +31,18 @@ const hungTestRun = (more: Partial<RunSpec> = {}): RunSpec => ({
 });
 
 describe("a row of shell_invocations", () => {
+  test("names the class of a command exactly where that has set its hard timeout", () => {
+    const classOf = (settings: RunSpec["settings"], options: Parameters<typeof runs>[1] = {}) => {
+      const [row] = of({ settings: settings!, plan: [runs(command(hangs()), options), submits] }).invocations;
+      return [row!.command_class, row!.hard_timeout_seconds, row!.status];
+    };
+    const byClass = { hard_timeout_by_class: true };
+    expect(classOf(byClass)).toEqual(["test", 900, "timed_out"]);
+    expect(classOf(byClass, { timeout: 60 })).toEqual([null, 60, "timed_out"]);
+    expect(classOf(byClass, { background: true })).toEqual([null, null, "running"]);
+    expect(classOf({ hard_timeout_default_seconds: 50 })).toEqual([null, 50, "timed_out"]);
+  });
+
   test("says all there is to say of a command that was handed back", () => {
     expect(of(hungTestRun(budgeted)).invocations).toEqual([
       {
@@ -51,6 +63,7 @@ describe("a row of shell_invocations", () => {
         auto_await_clamp_reasons: [],
         hard_timeout_seconds: null,
         hard_timeout_clamp_reasons: null,
+        command_class: null,
         remaining_run_seconds_before: 5_100,
         remaining_run_seconds_after: 4_860,
         returned_running: true,
@@ -269,6 +282,7 @@ describe("the row of a trial", () => {
       total_foreground_auto_await_seconds: 230,
       auto_await_cap_crossings: 1,
       budget_clamped_auto_await_count: 0,
+      risk_shortened: 0,
       total_process_wait_seconds: 480,
       budget_clamped_process_wait_count: 0,
       wait_slice_count: 2,
@@ -353,6 +367,45 @@ describe("the row of a trial", () => {
     expect(counted(0, { foreground_auto_await_max_seconds: 0 })).toEqual([0, 0]);
     expect(counted(0, { foreground_auto_await_max_seconds: 240, max_hold_seconds: 60 })).toEqual([0, 0]);
     expect(counted(0, { foreground_auto_await_max_seconds: 240, foreground_at_cap: "kill" })).toEqual([1, 0]);
+  });
+
+  describe("counts a finite command whose auto-await a risk shortened", () => {
+    const advisory = {
+      foreground_auto_await_max_seconds: 240,
+      auto_await_risk: "advisory",
+      risk_cap_full_test_suite_seconds: 60,
+    } as const;
+    const counted = (what: ReturnType<typeof command>, more: Partial<RunSpec> = {}) =>
+      of({ settings: advisory, plan: [runs(what), submits], ...more }).trial;
+
+    test("once, and neither as a crossing of the cap nor as the budget's doing", () => {
+      expect(counted(command(lasts(100)))).toMatchObject({
+        risk_shortened: 1,
+        auto_await_cap_crossings: 0,
+        budget_clamped_auto_await_count: 0,
+        calls_returned_running: 1,
+        processes_stopped: 0,
+      });
+    });
+
+    test("but not one that was over before, or never ends, or that no risk shortened", () => {
+      expect(counted(command(lasts(59))).risk_shortened).toBe(0);
+      expect(counted(command(hangs())).risk_shortened).toBe(0);
+      expect(counted(commandOf({ phases: [lasts(100)], line: "cargo build" })).risk_shortened).toBe(0);
+      expect(counted(command(lasts(100)), { settings: { ...advisory, auto_await_risk: "off" } }).risk_shortened).toBe(
+        0,
+      );
+    });
+
+    test("and where nobody knows the kind, one that came to its own end after all", () => {
+      const unknown = (what: ReturnType<typeof command>) => ({ ...what, kind: null });
+      expect(counted(unknown(command(lasts(100)))).risk_shortened).toBe(1);
+      expect(counted(unknown(command(hangs()))).risk_shortened).toBe(0);
+    });
+
+    test("but no return that was the client's own doing", () => {
+      expect(counted(command(lasts(100)), { cancels: [40] }).risk_shortened).toBe(0);
+    });
   });
 
   test("counts no return that was the client's own doing", () => {
