@@ -5,7 +5,7 @@
  * script of a command, never the clock. Whatever luck it needs is a keyed draw, so that two trials
  * differ only in what the policy and the world did.
  */
-import { type Distribution, sampler } from "../distribution.ts";
+import { chosen, type Distribution, sampler } from "../distribution.ts";
 import { type Duration, inSeconds, seconds } from "../policy/time.ts";
 import { type Draws, type Key, normalQuantile } from "../random.ts";
 import type { ContextTerms } from "./context.ts";
@@ -199,7 +199,7 @@ export function nextMove(profile: Profile, seen: Seen, choice: Choice, luck: Dra
     if (other !== null) return other;
   }
   const ordinal = seen.waits + 1;
-  return { move: "wait", length: chosen(ruleFor(profile.waits, ordinal, seen), profile, seen, luck, key, ordinal) };
+  return { move: "wait", length: askedFor(ruleFor(profile.waits, ordinal, seen), profile, seen, luck, key, ordinal) };
 }
 
 function insteadOfWaiting({ between }: Profile, seen: Seen, choice: Choice, luck: Draws, key: Key): Move | null {
@@ -219,12 +219,7 @@ function insteadOfWaiting({ between }: Profile, seen: Seen, choice: Choice, luck
 
 /** The one of several things, each with its probability, that a uniform falls on. */
 function drawn<Thing extends { readonly p: number }>(things: readonly Thing[], uniform: number): Thing {
-  let left = uniform;
-  for (const thing of things) {
-    left -= thing.p;
-    if (left < 0) return thing;
-  }
-  return things.at(-1)!;
+  return things[chosen(things, uniform)]!;
 }
 
 function holds(rule: StopRule, at: number, seen: Seen, luck: Draws, key: Key): boolean {
@@ -245,7 +240,7 @@ function ruleFor(rules: readonly WaitRule[], ordinal: number, { firstControl }: 
   return found.length;
 }
 
-function chosen(
+function askedFor(
   lengths: Lengths,
   profile: Profile,
   { remaining }: Seen,

@@ -333,7 +333,7 @@ export class LiveRun<Result> {
         return this.#answerTo(effect, now);
       case "ask":
         if (effect.request !== null && this.#provider !== null) {
-          this.#request = new Requested(this.#provider, effect.request, now);
+          this.#request = new Requested(this.#provider).asks(effect.request, now);
         } else {
           this.#request = null;
           this.#askedUntil = after(now, effect.takes);

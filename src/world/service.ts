@@ -7,36 +7,34 @@ import type { ModelRequest, Service } from "../agent/effects.ts";
 import type { Duration } from "../policy/time.ts";
 import type { Provider } from "./provider.ts";
 
-/** Served at once, at the first attempt. Lengths repeat, so that the latest of these mostly serves again. */
-let latest: Service = servedFor(0);
-
+/** Served at once, at the first attempt. */
 function servedFor(length: number): Service {
   const none = 0 as Duration;
   const firstToken = length as Duration;
   return { queued: none, retrying: none, retries: 0, rateLimited: 0, firstToken, failed: false };
 }
 
+/** The requests of one client, one after the other: each begins with `asks`. */
 export class Requested {
   readonly #provider: Provider;
-  #request: ModelRequest;
-  #since: number;
+  #request!: ModelRequest;
+  /** When it was asked, in milliseconds since the provider's beginning. */
+  #since = 0;
   #attempt = 0;
   #rateLimited = 0;
   /** Once everything has been decided. */
   #service: Service | null = null;
   /** When to look again: for the answer, or to try once more. */
-  dueAt: number;
+  dueAt = 0;
+  /** What the latest that was served at once came to: lengths repeat, so that it mostly serves again. */
+  #servedAtOnce = servedFor(0);
 
-  /** @param now milliseconds since the provider's beginning */
-  constructor(provider: Provider, request: ModelRequest, now: number) {
+  constructor(provider: Provider) {
     this.#provider = provider;
-    this.#request = request;
-    this.#since = now;
-    this.dueAt = now;
   }
 
-  /** The next request of the same client, once this one is over. */
-  renewed(request: ModelRequest, now: number): this {
+  /** The next request, once the one before is over. @param now milliseconds since the provider's beginning */
+  asks(request: ModelRequest, now: number): this {
     this.#request = request;
     this.#since = now;
     this.#attempt = 0;
@@ -65,8 +63,8 @@ export class Requested {
     this.#attempt += 1;
     const certain = this.#provider.certainly(now, this.#request);
     if (certain !== null) {
-      if (latest.firstToken !== certain) latest = servedFor(certain);
-      this.#service = latest;
+      if (this.#servedAtOnce.firstToken !== certain) this.#servedAtOnce = servedFor(certain);
+      this.#service = this.#servedAtOnce;
       return now + certain;
     }
     const attempted = this.#provider.next(now, this.#request, this.#attempt);

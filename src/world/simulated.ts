@@ -467,8 +467,8 @@ class Strand {
   /** When its own time is up, likewise; infinite where it has none. */
   cutAt = Number.POSITIVE_INFINITY;
   #request: Requested | null = null;
-  /** The one that was asked last, and can be asked again: a trial makes a hundred requests, one after the other. */
-  #spare: Requested | null = null;
+  /** Kept, for a trial makes a hundred requests, one after the other. */
+  #client: Requested | null = null;
   /** Agents side by side that are not done. */
   #siblings: Strand[] | null = null;
 
@@ -585,9 +585,8 @@ class Strand {
         ? { at: now, move: effect.move, service: null, interrupted: false }
         : this.#waitFor(effect, after(now, effect.takes), RANK.timer);
     }
-    const { now: at } = this.#kernel;
-    this.#spare ??= new Requested(provider, effect.request, at);
-    this.#request = this.#spare.renewed(effect.request, at);
+    this.#client ??= new Requested(provider);
+    this.#request = this.#client.asks(effect.request, this.#kernel.now);
     return this.#asked(effect, now);
   }
 

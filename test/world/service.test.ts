@@ -20,8 +20,7 @@ const always = { calm: 1, storm: 1, calmLasts: seconds(60), stormLasts: seconds(
 const weather = keyed.within(keyed.seeded(1), "provider");
 const of = (terms: Partial<ProviderTerms>) => new Provider({ ...ordinary, ...terms }, keyed, weather);
 const asked = (provider: Provider, at: number) =>
-  new Requested(
-    provider,
+  new Requested(provider).asks(
     { key: keyed.seeded(at), nth: 1, prompt: 1_000, uncached: 1_000, output: 200, takes: seconds(10), stated: false },
     seconds(at),
   );
