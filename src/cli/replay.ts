@@ -2,8 +2,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { TrialEvent } from "../agent/events.ts";
 import { journal } from "../agent/journal.ts";
-import { entrant, providerOf, replay as replayTrial } from "../experiment/conduct.ts";
+import { entrant, providerOf, replayAmidOthers, replay as replayTrial } from "../experiment/conduct.ts";
 import { scheduled, tasksOf } from "../experiment/schedule.ts";
 import { type Duration, seconds } from "../policy/time.ts";
 import { type Key, keyed } from "../random.ts";
@@ -64,8 +65,8 @@ export const replay: Command = {
 type World = "simulated" | "fake-timers" | "real";
 
 /** @param weather what the weather of the arm's provider is keyed by */
-async function eventsIn(world: World, { arm, task, cutGrace, weather }: Found, speed: number) {
-  if (world === "simulated") return replayTrial(arm, task, cutGrace, weather);
+async function eventsIn(world: World, { arm, task, cutGrace, weather, amidOthers }: Found, speed: number) {
+  if (world === "simulated") return amidOthers === null ? replayTrial(arm, task, cutGrace, weather) : amidOthers();
   const candidate = entrant(arm, task, keyed, () => {});
   const provider = providerOf(arm, keyed, weather);
   const { fakeClock, realClock } = await import("../world/clock.ts");
@@ -112,6 +113,8 @@ interface Found {
   readonly seed: number;
   readonly cutGrace: Duration;
   readonly weather: Key;
+  /** Its events in the panel's whole world, where other trials have a say in them; null: they have none. */
+  readonly amidOthers: (() => readonly TrialEvent[]) | null;
 }
 
 async function found(trial: string, armName: string, seedGiven: number | undefined, replicate: number): Promise<Found> {
@@ -126,13 +129,19 @@ async function found(trial: string, armName: string, seedGiven: number | undefin
       seed,
       cutGrace: seconds(10),
       weather: replicateKey(keyed, seed, replicate),
+      amidOthers: null,
     };
   }
   const panel = loadPanel(trial.slice(0, hash), seedGiven === undefined ? {} : { seed: seedGiven });
   const task = taskNumbered(panel, trial.slice(hash + 1), replicate);
   const arm = armNamed(armName, [...panel.arms, ...shippedArms()], `panel ${panel.panel} and panels/arms.yaml`);
   const weather = replicateKey(keyed, panel.seed, replicate);
-  return { task, arm, seed: panel.seed, cutGrace: panel.cutGrace, weather };
+  const isOfPanel = panel.arms.some((own) => own.arm === arm.arm);
+  const amidOthers =
+    isOfPanel && (arm.provider !== null || arm.host !== null)
+      ? () => replayAmidOthers(panel, scheduled(panel, keyed), replicate, arm, task.scenario)
+      : null;
+  return { task, arm, seed: panel.seed, cutGrace: panel.cutGrace, weather, amidOthers };
 }
 
 function taskNumbered(panel: Panel, said: string, replicate: number): Task {

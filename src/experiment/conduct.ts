@@ -181,6 +181,21 @@ export function replay(
   return events;
 }
 
+/** One task of a panel under one arm, amid all the others: for whoever waits in a queue or shares cores with them. */
+export function replayAmidOthers(
+  panel: Panel,
+  tasksOf: TasksOf,
+  replicate: number,
+  arm: Arm,
+  scenario: string,
+): readonly TrialEvent[] {
+  let events: readonly TrialEvent[] = [];
+  conductWorld(panel, tasksOf, replicate, (trial) => {
+    if (trial.arm.arm === arm.arm && trial.task.scenario === scenario) events = trial.events;
+  });
+  return events;
+}
+
 function concurrencyOf({
   occupancy,
   firstQueueEmptyAt,

@@ -184,6 +184,11 @@ function cannotShow({ kinds, scenarios, worlds, row, hypotheses, arms, measured 
   if (!arms.some((arm) => arm.row.budget !== "untold")) {
     sentences.push("No arm is told of the outer limit: what a known budget changes, it cannot show.");
   }
+  if (arms.some(({ provider }) => provider?.["scope"] === "world")) {
+    sentences.push(
+      "Arms interfere: they share one provider, so what one of them does depends on which others are listed.",
+    );
+  }
   const habits = [...new Set(arms.map((arm) => short(arm.row.profile)))];
   sentences.push(
     measured

@@ -1,10 +1,11 @@
 /** One seed gives one digest, arms do not touch each other's luck, and concurrency is matched. */
 import { describe, expect, test } from "vitest";
 import { dictionariesOf, WorldRows } from "../../src/cli/keep.ts";
-import { conductWorld, entrant } from "../../src/experiment/conduct.ts";
+import { conductWorld, entrant, replay, replayAmidOthers } from "../../src/experiment/conduct.ts";
 import { pairKey, scheduled, tasksOf, trialId } from "../../src/experiment/schedule.ts";
 import { seconds } from "../../src/policy/time.ts";
 import { type Draws, type Key, keyed } from "../../src/random.ts";
+import { replicateKey } from "../../src/scenario/draw.ts";
 import { loadPanel, type Panel, type PanelOptions } from "../../src/scenario/load.ts";
 import { addDigests, type Digest, digestOf, hex16, noRows } from "../../src/telemetry/digest.ts";
 import { simulate } from "../../src/world/simulated.ts";
@@ -107,5 +108,30 @@ describe("luck", () => {
     const panel = headline();
     const alone = { ...panel, arms: panel.arms.filter(({ arm }) => arm === "treatment") };
     expect(drawsOf(alone)["treatment"]).toBe(drawsOf(panel)["treatment"]);
+  });
+});
+
+describe("a trial that has others in its queue", () => {
+  const plain = loadPanel("panels/long-tail.yaml", { replicates: 1 });
+  /** One provider for all arms, which serves two requests at once. */
+  const panel: Panel = {
+    ...plain,
+    arms: plain.arms.map((arm) => ({
+      ...arm,
+      provider: { ...arm.provider!, scope: "world", terms: { ...arm.provider!.terms, inFlight: 2 } },
+    })),
+  };
+  const tasks = scheduled(panel, keyed);
+  const [arm] = panel.arms;
+
+  test("is replayed amid them as it was in its world, which is not how it goes alone", () => {
+    const [task] = tasks(1);
+    let inItsWorld: unknown = null;
+    conductWorld(panel, tasks, 1, (trial) => {
+      if (trial.arm.arm === arm!.arm && trial.task.scenario === task!.scenario) inItsWorld = trial.events;
+    });
+    expect(replayAmidOthers(panel, tasks, 1, arm!, task!.scenario)).toEqual(inItsWorld);
+    const alone = replay(arm!, task!, panel.cutGrace, replicateKey(keyed, panel.seed, 1));
+    expect(alone).not.toEqual(inItsWorld);
   });
 });
