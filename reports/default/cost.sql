@@ -19,7 +19,7 @@ long AS (
     unnest(range(1, 6)) AS class_index, unnest(classes) / trials AS cost_usd
   FROM sums
 )
-SELECT arm, class, cost_usd, cost_usd / nullif(all_usd, 0) AS share, all_usd, class_index::INTEGER AS _class_index
+SELECT arm, class, cost_usd, cost_usd / nullif(all_usd, 0) AS share, all_usd, dense_rank() OVER (ORDER BY class_index)::INTEGER AS _class_index
 FROM long AS l
 WHERE (SELECT sum(cost_usd) FROM long AS w WHERE w.class = l.class) > 0
 ORDER BY position, class_index;

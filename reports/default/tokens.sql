@@ -10,7 +10,7 @@ long AS (
     unnest(classes)::DOUBLE / trials AS tokens
   FROM sums
 )
-SELECT arm, class, tokens, tokens / all_tokens AS share, all_tokens, class_index::INTEGER AS _class_index
+SELECT arm, class, tokens, tokens / all_tokens AS share, all_tokens, dense_rank() OVER (ORDER BY class_index)::INTEGER AS _class_index
 FROM long AS l
 WHERE (SELECT sum(tokens) FROM long AS w WHERE w.class = l.class) > 0
 ORDER BY position, class_index;
