@@ -196,12 +196,13 @@ function digestFrom({ digest, rows }: WorldRow): Digest {
 /** Up to so many arms have a colour each. */
 const COLOURED_SINGLY = 8;
 
-/** In a large crossed panel, the factor with the most levels. */
+/** In a large crossed panel, the factor with the most levels; never the policy, whose levels stand in no order. */
 function pathOf(crossed: boolean, rows: readonly ArmRow[]): string | null {
   if (!crossed || rows.length <= COLOURED_SINGLY) return null;
   const levels = new Map<string, Set<string>>();
   for (const row of rows) {
     for (const [factor, level] of Object.entries(json<Record<string, string>>(row.factors, {}))) {
+      if (factor === "policy") continue;
       levels.set(factor, (levels.get(factor) ?? new Set()).add(level));
     }
   }

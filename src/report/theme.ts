@@ -123,7 +123,9 @@ export function conventionsFor({ arms, path, declaredFactors }: Experiment): Con
 }
 
 function looks(count: number): Pick<Convention, "dashes" | "shapes"> {
-  const repeated = <T>(list: readonly T[]) => Array.from({ length: count }, (_, index) => list[index % list.length]!);
+  // Each time round it is shifted by one, for colours begin again too: so two arms of one colour have not one shape.
+  const repeated = <T>(list: readonly T[]) =>
+    Array.from({ length: count }, (_, index) => list[(index + Math.floor(index / list.length)) % list.length]!);
   return { dashes: repeated(DASHES), shapes: repeated(SHAPES) };
 }
 

@@ -67,7 +67,7 @@ const FACTOR_SETTINGS: Readonly<Record<string, SettingKey>> = {
 };
 
 /** Factors of policy and model that have a word of their own. */
-export const factorWords = ["cap", "habit", "slice", "budget", "reserve"] as const;
+export const factorWords = ["policy", "cap", "habit", "slice", "budget", "reserve"] as const;
 
 /** Factors of what is around policy and model: the arm's provider, and the host that its commands run on. */
 export const worldFactors = [
@@ -82,10 +82,10 @@ export type WorldFactor = (typeof worldFactors)[number];
 
 export const everyFactor: readonly string[] = [...factorWords, ...worldFactors, ...settingKeys];
 
-/** What a factor's name stands for: a settings key, `profile`, `budget`, or part of the world; null if it is no factor. */
-export function factorAspect(name: string): SettingKey | "profile" | "budget" | WorldFactor | null {
+/** What a factor's name stands for: a settings key, `policy`, `profile`, `budget`, or part of the world; null if it is no factor. */
+export function factorAspect(name: string): SettingKey | "policy" | "profile" | "budget" | WorldFactor | null {
   if (name === "habit") return "profile";
-  if (name === "budget") return "budget";
+  if (name === "policy" || name === "budget") return name;
   if ((worldFactors as readonly string[]).includes(name)) return name as WorldFactor;
   const key = Object.hasOwn(FACTOR_SETTINGS, name) ? FACTOR_SETTINGS[name]! : name;
   return (settingKeys as readonly string[]).includes(key) ? (key as SettingKey) : null;
@@ -179,7 +179,7 @@ export function resolved({ layers, changes, ...parts }: ArmParts, factors: reado
   const settings = settingsOf(...layers);
   const provider = parts.provider && changedProvider(parts.provider, changes);
   const bare = { ...parts, provider, settings, written: written(settings) };
-  const aspects = aspectsOf(bare, parts.provider, changes);
+  const aspects = aspectsOf(bare, written(settingsOf(...layers.slice(0, 1))), parts.provider, changes);
   const levels = Object.fromEntries(factors.map((name) => [name, aspects[factorAspect(name)!]!.level]));
   return { arm: { ...bare, factors: levels }, aspects };
 }
@@ -189,18 +189,26 @@ interface Aspect {
   readonly level: string;
   /** In full: equal levels can hide different contents. */
   readonly content: string;
+  /** The same where the whole policy is a factor: what its file says is then no difference of its own. */
+  readonly besidePolicy?: string;
 }
 
-/** By settings key, `profile`, `budget`, and the factors of the world. */
+/** By settings key, `policy`, `profile`, `budget`, and the factors of the world. */
 type Aspects = Readonly<Record<string, Aspect>>;
 
+/** @param ofPolicy settings as the policy's file alone would have them */
 function aspectsOf(
-  { written, profile, budget, provider, host }: Omit<Arm, "factors">,
+  { written, policy, profile, budget, provider, host }: Omit<Arm, "factors">,
+  ofPolicy: Required<WrittenSettings>,
   asFiled: ModelProvider | null,
   changes: ProviderChanges,
 ): Aspects {
-  const aspects: Record<string, Aspect> = {};
-  for (const key of settingKeys) aspects[key] = plain(String(written[key]));
+  // The name of a policy is no difference: what it says is, setting by setting.
+  const aspects: Record<string, Aspect> = { policy: { level: policy, content: AS_FILED } };
+  for (const key of settingKeys) {
+    const level = String(written[key]);
+    aspects[key] = { level, content: level, besidePolicy: written[key] === ofPolicy[key] ? AS_FILED : level };
+  }
   if (budget !== "untold" && budget.finalizationReserve !== null) {
     aspects["finalization_reserve_seconds"] = plain(String(inSeconds(budget.finalizationReserve)));
   }
@@ -256,9 +264,10 @@ export function undeclaredDifferences(all: readonly Resolved[], factors: readonl
   const declared = new Set<string | null>(factors.map(factorAspect));
   const [first] = all;
   if (first === undefined) return [];
+  const compared = ({ content, besidePolicy = content }: Aspect) => (declared.has("policy") ? besidePolicy : content);
   return Object.keys(first.aspects)
     .filter((aspect) => !declared.has(aspect))
-    .filter((aspect) => new Set(all.map(({ aspects }) => aspects[aspect]!.content)).size > 1)
+    .filter((aspect) => new Set(all.map(({ aspects }) => compared(aspects[aspect]!))).size > 1)
     .map((aspect) => {
       const levels = [...new Set(all.map(({ aspects }) => aspects[aspect]!.level))];
       const told = levels.map((level) => {

@@ -136,9 +136,10 @@ interface Draft extends Around {
   readonly budget: Budget;
   /** What factors change of its provider. */
   readonly changes: ProviderChanges;
+  /** What is laid upon its policy; later ones win. */
   readonly layers: readonly WrittenSettings[];
-  /** How many of the layers have been checked together where they stand. */
-  readonly checked: number;
+  /** How many of the layers have been checked, together with the policy, where they stand; null: not even the policy. */
+  readonly checked: number | null;
 }
 
 class Loader {
@@ -474,16 +475,16 @@ class Loader {
     const base = data.base!;
     const from = { folder: dirname(context.file) };
     const here = part(place, "base");
-    const settled = { habit: base.profile !== undefined, budget: base.budget !== undefined };
     for (const [factor, key] of [
+      ["policy", "policy"],
       ["habit", "profile"],
       ["budget", "budget"],
     ] as const) {
       const crossedToo = names.some((name) => factorAspect(name) === key);
-      if (!settled[factor] && !crossedToo)
+      if (base[key] === undefined && !crossedToo)
         reading.fault(here, `has no ${key}: expected one, or levels of the factor ${factor}`);
     }
-    const policy = this.policy(base.policy, from, part(here, "policy"));
+    const policy = base.policy === undefined ? null : this.policy(base.policy, from, part(here, "policy"));
     const root: Draft = {
       place: part(place, "factors"),
       context,
@@ -535,6 +536,13 @@ class Loader {
     };
     const aspect = factorAspect(name)!;
     switch (aspect) {
+      case "policy": {
+        if (typeof level !== "string") return refuse(instead(level, "the name of a policy"));
+        const policy = this.policy(level, from, at);
+        if (policy !== null && policy.budget !== null)
+          return at === null ? refuse(`is ${shown(level)}, ${BUDGET_OF_ITS_OWN}`) : null;
+        return policy && { level: policy.policy, made: (draft) => ({ ...draft, policy, checked: null }) };
+      }
       case "profile": {
         if (typeof level !== "string") return refuse(instead(level, "the name of a profile"));
         const profile = this.profile(level, from, at);
@@ -613,10 +621,11 @@ class Loader {
     };
   }
 
+  /** @param policy null: it is at fault, or comes later */
   #layers(policy: Policy | null, set: SettingsFile | undefined, at: Place): Pick<Draft, "layers" | "checked"> {
-    const below = policy === null ? [] : [policy.layer];
-    const layers = set === undefined ? below : [...below, layerOf(this.reading, at, set, below)];
-    return { layers, checked: layers.length };
+    if (set === undefined) return { layers: [], checked: policy === null ? null : 0 };
+    if (policy === null) return { layers: [set as WrittenSettings], checked: null };
+    return { layers: [layerOf(this.reading, at, set, [policy.layer])], checked: 1 };
   }
 
   /** An arm by name: from the nearest file of arms that has it. */
@@ -651,11 +660,12 @@ class Loader {
       const impossible = impossibleChange(provider, changes);
       if (impossible !== null) this.reading.fault(place, impossible);
       const own = { arm, says: says ?? policy.says, policy: policy.policy, profile, budget };
-      const parts: ArmParts = { ...own, provider, changes, host, layers };
+      const parts: ArmParts = { ...own, provider, changes, host, layers: [policy.layer, ...layers] };
       const made = resolved(parts, factors);
       // What a file says is checked where it stands; here, what came together in the arm.
-      if (layers.length > checked) {
-        for (const { key, says: wrong } of settingsFaults(layers.at(-1)!, made.arm.written)) {
+      const last = layers.at(-1);
+      if (last !== undefined && (checked === null || layers.length > checked)) {
+        for (const { key, says: wrong } of settingsFaults(last, made.arm.written)) {
           this.reading.fault(place, `is impossible for ${arm}: ${key} ${wrong}`);
         }
       }
@@ -679,19 +689,10 @@ class Loader {
     if (!names.includes(name)) return refuse(`${name} is not an arm of the panel${suggestion(name, names)}`);
     const value = scalar(text);
     if (value === null) return refuse(`${shown(text)} is no value: expected a number, a word, or true or false`);
-    if (key === "policy") {
-      const policy = this.policy(String(value), "command line", null);
-      if (policy !== null && policy.budget !== null) return refuse(`${shown(value)} is ${BUDGET_OF_ITS_OWN}`);
-      return drafts.map((draft) =>
-        draft.arm === name && policy !== null
-          ? { ...draft, policy, layers: [policy.layer, ...draft.layers.slice(1)] }
-          : draft,
-      );
-    }
     const factor = key === "profile" ? "habit" : key;
     const aspect = factorAspect(factor);
     if (aspect === null) {
-      const known = [...everyFactor, "policy", "profile"];
+      const known = [...everyFactor, "profile"];
       return refuse(`${key} is nothing that an arm can be set to${suggestion(key, known)}`);
     }
     const change = this.#level(factor, value, "command line", null, (says) => refuse(`${key} ${says}`));

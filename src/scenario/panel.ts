@@ -67,6 +67,6 @@ export interface PanelOptions {
   /** Instead of the panel's own. */
   readonly seed?: number | undefined;
   readonly replicates?: number | undefined;
-  /** `arm.key=value`, the key a setting, a factor, or `policy`. */
+  /** `arm.key=value`, the key a setting or a factor. */
   readonly sets?: readonly string[] | undefined;
 }

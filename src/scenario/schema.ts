@@ -253,7 +253,7 @@ const panelSchema = keys("a panel", {
     .optional()
     .describe("that the commands of every arm run on which names none; by default each as if alone"),
   base: keys("a base", {
-    policy: reference("a policy"),
+    policy: reference("a policy").optional(),
     profile: reference("a profile").optional(),
     budget: budget.optional(),
     set: settingsSchema.optional(),

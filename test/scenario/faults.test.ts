@@ -809,6 +809,35 @@ describe("a panel is refused for", () => {
       ],
     ],
     [
+      "a base without a policy, where none is crossed",
+      aPanel({ arms: "", base: "▸{ profile: short, budget: told }", factors: "{ cap: [10, 60] }" }),
+      ["base has no policy: expected one, or levels of the factor policy"],
+    ],
+    [
+      "policies that are none",
+      aPanel({
+        arms: "",
+        base: "{ profile: short, budget: told }",
+        factors: "{ policy: [▸240, ▸controll, control, ▸control] }",
+      }),
+      [
+        "factors.policy[0] is 240: expected the name of a policy",
+        'factors.policy[1] is "controll": there is no policy of that name beside the file, in ../scenarios, ../panels, ../panels/policies, ../panels/profiles, ../panels/providers, or among what ships; did you mean control?',
+        "factors.policy[3] is control again: expected each level once",
+      ],
+    ],
+    [
+      "a policy under which what the base sets is impossible",
+      aPanel({
+        arms: "",
+        base: "{ profile: short, budget: told, set: { max_hold_seconds: 40 } }",
+        factors: "▸{ policy: [shipped, gaia] }",
+      }),
+      [
+        "factors is impossible for policy-gaia: max_hold_seconds is 40: it must be at least foreground_total_yield_seconds (none), so that no initial hold is cut",
+      ],
+    ],
+    [
       "levels that are impossible together",
       aPanel({
         arms: "",

@@ -125,6 +125,7 @@ describe("an arm", () => {
 
   test("by name knows its level of every factor with a word of its own", () => {
     expect(loadArm("budgeted").factors).toEqual({
+      policy: "budgeted",
       cap: "240",
       habit: "long",
       slice: "240",
@@ -165,6 +166,42 @@ describe("arms are compared as resolved:", () => {
     expect(two("[]", plain, grace)).toEqual([
       "p.yaml:5:10: factors leaves out kill_grace_seconds, and arms differ in kill_grace_seconds: 2 in a and 5 in b; declare it, or make them equal",
     ]);
+  });
+
+  test("a whole policy is a factor, and what is set upon it is another", () => {
+    const treated = "policy: treatment, profile: short, budget: untold";
+    expect(two("[policy]", plain, treated)).toEqual([]);
+    expect(two("[policy]", `${plain}, set: { finalization_reserve_seconds: 600 }`, treated)).toEqual([]);
+    expect(two("[policy]", `${plain}, set: { kill_grace_seconds: 5 }`, treated)).toEqual([
+      "p.yaml:5:10: factors leaves out kill_grace_seconds, and arms differ in kill_grace_seconds: 5 in a and 2 in b; declare it, or make them equal",
+    ]);
+    expect(two("[policy, kill_grace_seconds]", `${plain}, set: { kill_grace_seconds: 5 }`, treated)).toEqual([]);
+    expect(two("[policy]", plain, "policy: treatment, profile: long, budget: untold")).toEqual([
+      "p.yaml:5:10: factors leaves out habit, and arms differ in profile: short in a and long in b; declare it, or make them equal",
+    ]);
+  });
+
+  test("policies are crossed like any factor, and what the base sets lies upon each of them", () => {
+    const crossed = (base: string, factors: string) => {
+      const { path } = folder({ "p.yaml": aPanel({ arms: "", base, factors }) });
+      return loadPanel(path("p.yaml")).arms.map(({ arm, policy, factors: levels, written }) => [
+        ...[arm, policy, levels["policy"]],
+        written.foreground_auto_await_max_seconds,
+        written.kill_grace_seconds,
+      ]);
+    };
+    const upon = "{ profile: short, budget: told, set: { kill_grace_seconds: 5 } }";
+    expect(crossed(upon, "{ policy: [control, budgeted] }")).toEqual([
+      ["policy-control", "control", "control", 0, 5],
+      ["policy-budgeted", "budgeted", "budgeted", 240, 5],
+    ]);
+    // A cap of its own stays, whichever of the two stands first.
+    const base = "{ policy: shipped, profile: short, budget: told }";
+    for (const factors of ["{ policy: [control, budgeted], cap: [60] }", "{ cap: [60], policy: [control, budgeted] }"])
+      expect(crossed(base, factors).map(([, policy, , cap]) => [policy, cap])).toEqual([
+        ["control", 60],
+        ["budgeted", 60],
+      ]);
   });
 
   test("what the command line sets counts too", () => {

@@ -169,7 +169,7 @@ describe("a panel is refused for", () => {
       "a factor that is far from any",
       aPanel({ factors: "[cap, habit, slice, budget, ▸weather]" }),
       [
-        'factors[4] is "weather", which is not a factor; factors are cap, habit, slice, budget, reserve, provider, provider_speed, price, cache_lifetime, command_speed and cores, and every settings key',
+        'factors[4] is "weather", which is not a factor; factors are policy, cap, habit, slice, budget, reserve, provider, provider_speed, price, cache_lifetime, command_speed and cores, and every settings key',
       ],
     ],
     [
