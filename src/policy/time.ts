@@ -43,6 +43,16 @@ export function inSeconds(length: Duration | Instant): number {
   return length / 1_000;
 }
 
+/**
+ * The same number as a small integer, where it is one: arithmetic that passes through a clock or through `never` may leave it
+ * in a box of its own. V8 then keeps doubles, box after box, in every object that begins with the same fields, and all that
+ * reads them is half as fast from there on.
+ */
+export function unboxed<Time extends number>(time: Time): Time {
+  const small = time | 0;
+  return small === time ? (small as Time) : time;
+}
+
 /** The moment that lies `length` after another. */
 export function after(from: Instant, length: Duration): Instant {
   return (from >= never - length ? never : from + length) as Instant;

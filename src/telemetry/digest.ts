@@ -31,10 +31,7 @@ export function digestOf(batch: Batch): Digest {
     const rows = Math.min(BLOCK, batch.rows - first);
     state.high.fill(0);
     state.low.fill(0);
-    for (const { cells, key, hashes } of columns) {
-      fillLanes(cells, hashes, first, rows);
-      mixIn(key, rows);
-    }
+    for (const { cells, key, hashes } of columns) mixColumn(cells, key, hashes, first, rows);
     total = addDigests(total, sumOfRows(rows));
   }
   return total;
@@ -64,6 +61,26 @@ const cell = { high: new Int32Array(BLOCK), low: new Int32Array(BLOCK) };
 /** No value has this upper lane: not a whole number below 2^53, and as a double it would be a NaN that we never write. */
 const NULL_HIGH = 0x7fffffff;
 const NAN_HIGH = 0x7ff80000;
+
+/** One column of a block. Nearly all are numbers without nulls, which are mixed in as they lie. */
+function mixColumn(cells: Cells, key: Key, hashes: Int32Array, first: number, rows: number): void {
+  const { kind } = cells;
+  if (hasNulls(cells, first, rows)) mixLanes(cells, key, hashes, first, rows);
+  else if (kind === "whole") mixWholes(cells.values, key, first, rows);
+  else if (kind === "flag") mixFlags(cells.values, key, first, rows);
+  else if (kind === "big" || kind === "seconds" || kind === "dollars") mixLongs(cells.values, key, first, rows);
+  else mixLanes(cells, key, hashes, first, rows);
+}
+
+/** Whether any row of the block is null. Blocks begin at a word of the mask. */
+function hasNulls({ nulls, valid }: Cells, first: number, rows: number): boolean {
+  if (nulls === 0) return false;
+  // Bits behind the last row are set.
+  for (let word = first >>> 5; word << 5 < first + rows; word += 1) if (valid[word] !== ALL_VALID) return true;
+  return false;
+}
+
+const ALL_VALID = 0xffffffff;
 
 function fillLanes(cells: Cells, hashes: Int32Array, first: number, rows: number): void {
   const { high, low } = cell;
@@ -127,16 +144,34 @@ function setNulls(valid: Uint32Array, first: number, rows: number): void {
  * Mixes one cell into each row. For a given cell this permutes the row's state, and for a given state no two cells end alike:
  * a row that differs in one cell has another hash for certain, not just very likely.
  */
-function mixIn(key: Key, rows: number): void {
+function mix(row: number, cellHigh: number, cellLow: number): void {
   const { high, low } = state;
-  const cellHigh = cell.high;
-  const cellLow = cell.low;
-  for (let row = 0; row < rows; row += 1) {
-    let lower = Math.imul(low[row]! ^ cellLow[row]! ^ key.low, 0x85ebca6b);
-    lower = ((lower ^ (lower >>> 15)) + high[row]!) | 0;
-    const upper = Math.imul(high[row]! ^ cellHigh[row]! ^ key.high, 0xc2b2ae35);
-    low[row] = lower;
-    high[row] = (upper ^ (upper >>> 13)) + lower;
+  let lower = Math.imul(low[row]! ^ cellLow, 0x85ebca6b);
+  lower = ((lower ^ (lower >>> 15)) + high[row]!) | 0;
+  const upper = Math.imul(high[row]! ^ cellHigh, 0xc2b2ae35);
+  low[row] = lower;
+  high[row] = (upper ^ (upper >>> 13)) + lower;
+}
+
+// One loop for each kind of array, so that each is compiled for its own.
+
+function mixLanes(cells: Cells, key: Key, hashes: Int32Array, first: number, rows: number): void {
+  fillLanes(cells, hashes, first, rows);
+  const { high, low } = cell;
+  for (let row = 0; row < rows; row += 1) mix(row, high[row]! ^ key.high, low[row]! ^ key.low);
+}
+
+function mixWholes(values: Int32Array, key: Key, first: number, rows: number): void {
+  for (let row = 0; row < rows; row += 1) mix(row, key.high, values[first + row]! ^ key.low);
+}
+
+function mixFlags(values: Uint8Array, key: Key, first: number, rows: number): void {
+  for (let row = 0; row < rows; row += 1) mix(row, key.high, values[first + row]! ^ key.low);
+}
+
+function mixLongs(values: Int32Array, key: Key, first: number, rows: number): void {
+  for (let row = 0, at = 2 * first; row < rows; row += 1, at += 2) {
+    mix(row, values[at + 1]! ^ key.high, values[at]! ^ key.low);
   }
 }
 

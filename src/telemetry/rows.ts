@@ -180,7 +180,6 @@ class TrialFold {
       case "model_asked":
         if (this.#asked !== null) this.#putRequestAside(this.#asked);
         this.#asked = event;
-        this.#pays(event);
         return;
       case "model_answered": {
         const asked = this.#takeRequest(event.request);
@@ -409,6 +408,7 @@ class TrialFold {
 
   /** A provider first turns a request away, then lets it wait for a place, then serves it. */
   #requestOver(asked: Of<"model_asked">, at: Instant, service: Service | null, answeredAt: Instant | null): void {
+    this.#pays(asked);
     if (service !== null) this.#retries += service.retries;
     const requests = this.#calls?.requests;
     if (requests !== undefined) this.#pushRequest(requests, asked, service, answeredAt);

@@ -1,6 +1,6 @@
 /** One scripted process: started once, ended once, its output a function of the time in between. */
 import type { Completion, End, KillReach, Mark, ProcessId, Quiet, Signal } from "../agent/effects.ts";
-import { after, type Duration, earliest, type Instant, latest, moment, never } from "../policy/time.ts";
+import { after, type Duration, earliest, type Instant, latest, moment, never, unboxed } from "../policy/time.ts";
 import type { Pace } from "./host.ts";
 import type { Descendant, ScriptedCommand } from "./script.ts";
 import { DRAIN_QUIET, type WatchedProcess } from "./watched.ts";
@@ -224,7 +224,7 @@ export class ScriptedProcess implements WatchedProcess {
     const fate = this.#fate;
     const killed = this.#isKilled;
     const end: End = {
-      at: this.endsAt,
+      at: unboxed(this.endsAt),
       by: fate === null ? "itself" : fate.by,
       code: killed ? null : exit.code,
       signal: killed ? fate!.killedBy : exit.signal,

@@ -4,13 +4,15 @@
  * Whoever drives it looks at it when it says so; both drivers look at the same.
  */
 import type { ModelRequest, Service } from "../agent/effects.ts";
-import type { Duration } from "../policy/time.ts";
+import { type Duration, unboxed } from "../policy/time.ts";
 import type { Provider } from "./provider.ts";
+
+const lasting = (length: number) => unboxed(length as Duration);
 
 /** Served at once, at the first attempt. */
 function servedFor(length: number): Service {
   const none = 0 as Duration;
-  const firstToken = length as Duration;
+  const firstToken = lasting(length);
   return { queued: none, retrying: none, retries: 0, rateLimited: 0, firstToken, failed: false };
 }
 
@@ -74,11 +76,11 @@ export class Requested {
     }
     const answered = attempted.outcome === "answers";
     this.#service = {
-      queued: (answered ? attempted.startsAt - now : 0) as Duration,
-      retrying: (answered ? now - this.#since : attempted.at - this.#since) as Duration,
+      queued: lasting(answered ? attempted.startsAt - now : 0),
+      retrying: lasting(answered ? now - this.#since : attempted.at - this.#since),
       retries: this.#attempt - 1,
       rateLimited: this.#rateLimited,
-      firstToken: (answered ? attempted.firstTokenAt - attempted.startsAt : 0) as Duration,
+      firstToken: lasting(answered ? attempted.firstTokenAt - attempted.startsAt : 0),
       failed: !answered,
     };
     return attempted.at;

@@ -20,7 +20,7 @@ import {
 } from "../agent/effects.ts";
 import type { Record, TrialEvent } from "../agent/events.ts";
 import { journal } from "../agent/journal.ts";
-import { after, type Duration, earliest, type Instant, moment, never } from "../policy/time.ts";
+import { after, type Duration, earliest, type Instant, moment, never, unboxed } from "../policy/time.ts";
 import type { Host, Pace } from "./host.ts";
 import { BrokenPromise, Kernel, type KernelOptions, RANK, type Rank, type Token } from "./kernel.ts";
 import { type Progress, progressOf, ScriptedProcess } from "./process.ts";
@@ -286,8 +286,6 @@ class TrialRun {
   readonly lane: OpenLane;
   readonly startedAt: number;
   readonly #entrant: Entrant;
-  /** Whether every moment of it is a small integer, which needs no box of its own: up to 24 days. */
-  readonly #isShort: boolean;
   readonly #usedBefore: number;
   readonly #events: TrialEvent[] = [];
   readonly #processes: ScriptedProcess[] = [];
@@ -304,7 +302,6 @@ class TrialRun {
     this.lane = lane;
     this.#entrant = entrant;
     this.startedAt = world.kernel.now;
-    this.#isShort = entrant.outerLimit < 2 ** 31;
     this.#usedBefore = lane.used();
   }
 
@@ -354,8 +351,7 @@ class TrialRun {
 
   /** Moments of the trial count from its own beginning. */
   now(): Instant {
-    const now = this.world.kernel.now - this.startedAt;
-    return moment(this.#isShort ? now | 0 : now);
+    return unboxed(moment(this.world.kernel.now - this.startedAt));
   }
 
   /** Its agent is done. */
