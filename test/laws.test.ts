@@ -185,6 +185,7 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
         max_hold_seconds: __,
         hard_timeout_by_class: ___,
         total_timeout_seconds: ____,
+        inactivity_kill_seconds: _____,
         ...rest
       }) => rest,
     );
@@ -244,7 +245,7 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
     );
   });
 
-  test("nothing but a stop, a hard or a total timeout, or a cap that kills ends a process", () => {
+  test("nothing but a stop, a timeout, a silence that is limited, or a cap that kills ends a process", () => {
     fc.assert(
       fc.property(somethingTried, luck, (spec, luck) => {
         const { events } = tried(spec, luck);
@@ -255,10 +256,16 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
             if (end.by === "itself") expect(end).toEqual({ at: own, by: "itself", ...called.command.exit });
             if (end.by === "stop") expect(stops.some((at) => at <= end.at)).toBe(true);
             if (end.by === "limit") {
-              const { totalTimeout } = settingsOf(spec.settings ?? {});
-              const length = Math.min(called.timeout ?? never, totalTimeout ?? never);
-              const timedOut = called.at + length <= end.at;
-              expect(timedOut || kills).toBe(true);
+              const { totalTimeout, totalTimeoutRearms, inactivityKill, hardTimeoutStall, hardTimeoutStallMax } =
+                settingsOf(spec.settings ?? {});
+              const hard = called.timeout ?? never;
+              const stalls = hardTimeoutStall !== null && hard !== never;
+              const silences = [inactivityKill ?? never, stalls ? Math.max(hard, hardTimeoutStall) : never];
+              const lengths = [stalls ? hard + hardTimeoutStallMax : hard, totalTimeout ?? never];
+              const timedOut = called.at + Math.min(...(end.silent ? silences : lengths)) <= end.at;
+              // From the moment on at which it was handed over, and so seen alive.
+              const anew = lookedAt.some(({ at, alive }) => alive && at + (totalTimeoutRearms ?? never) <= end.at);
+              expect(timedOut || kills || anew).toBe(true);
             }
             expect(end).toEqual(ends[0]);
           }

@@ -85,6 +85,14 @@ export interface End {
   readonly heldOpen?: true;
   /** It did not come to do what it was to do, as another one holds its port or its lock; left out otherwise. */
   readonly prevented?: true;
+  /** The limit that ended it was one on its silence; left out otherwise. */
+  readonly silent?: true;
+}
+
+/** From `from` on a process is ended once it has been silent for `length`: since its last output, or its start if there was none. */
+export interface Silence {
+  readonly from: Instant;
+  readonly length: Duration;
 }
 
 /** A hold that ends in the absence of output. */
@@ -112,11 +120,15 @@ export type Effect<Move = unknown> =
       readonly until: Instant;
       readonly quiet: Quiet | null;
     }
-  /** From now on the world ends the process at `at`, as far as `reach`, whoever is looking then. */
+  /**
+   * From now on the world ends the process at `at`, or after a silence if that comes first, as far as `reach`, whoever is
+   * looking then. Takes the place of an earlier limit, unless that has come.
+   */
   | {
       readonly effect: "limit";
       readonly process: ProcessId;
       readonly at: Instant;
+      readonly afterSilence: readonly Silence[];
       readonly grace: Duration;
       readonly reach: KillReach;
     }

@@ -40,8 +40,9 @@ export function journalLine(event: TrialEvent): string | null {
         return line("stopped", event.process, event.status === "terminated" ? "" : event.status);
       const signal = event.end?.signal;
       const how = event.end === null ? "" : signal == null ? `exit ${event.end.code}` : signal;
+      const silent = event.end?.silent === undefined ? "" : "silent for too long";
       const told = event.guided ? "told to finish" : "";
-      return line("control", event.process, [event.status, how, told].filter((part) => part !== "").join("  "));
+      return line("control", event.process, [event.status, how, silent, told].filter((part) => part !== "").join("  "));
     }
     case "call_refused":
       return line("refused", null, printable(event.why));

@@ -24,8 +24,8 @@ import {
 } from "../policy/hold.ts";
 import { type CappedRisk, riskCap } from "../policy/risk.ts";
 import type { Settings } from "../policy/settings.ts";
-import { after, between, type Duration, type Instant, inSeconds, never, nothing } from "../policy/time.ts";
-import { endsAfter, type HardTimeout, hardTimeout } from "../policy/timeout.ts";
+import { after, between, type Duration, earliest, type Instant, inSeconds, never, nothing } from "../policy/time.ts";
+import { endsAfter, type HardTimeout, hardTimeout, type SilenceLimit, silenceLimits } from "../policy/timeout.ts";
 import type {
   Agent,
   Command,
@@ -51,15 +51,17 @@ interface BudgetFields {
   readonly guidance?: Guidance;
 }
 
-/** What a result says of a process that has ended and has left others behind. */
-interface LeftFields {
+/** What a result says of how a process ended, beside its status, and of what it has left behind. */
+interface EndFields {
   /** How many that it had started live on. */
   readonly surviving_processes?: number;
   /** One of them keeps its output open: more may follow. */
   readonly output_held_open?: true;
+  /** The limit that ended it is one on its silence. */
+  readonly silence_ended_it?: true;
 }
 
-interface ProcessFields extends BudgetFields, LeftFields {
+interface ProcessFields extends BudgetFields, EndFields {
   readonly status: ProcessStatus;
   readonly process_id: string;
   readonly exit_code: number | null;
@@ -222,7 +224,8 @@ export class Shell {
     const id = this.#processes.reserve();
     this.#execCalled(call, id, asked, hard, now);
     const length = endsAfter(hard, this.#settings);
-    const timeout = length === null ? null : { length };
+    const silences = silenceLimits(hard, this.#settings);
+    const timeout = length === null && silences.length === 0 ? null : { length, silences };
     const { outputRetainedBytes: retain, completion: overAt } = this.#settings;
     const start = { effect: "start", process: id, command, retain, overAt } as const;
     return { call, id, asked, calledAt: now, hard, timeout, start, process: null };
@@ -234,9 +237,13 @@ export class Shell {
   }
 
   /** A timeout is the world's to keep from now on. */
-  limit({ id, process }: BegunExec, timeout: ExecTimeout): Effect {
-    const at = after(process!.startedAt, timeout.length);
-    return { effect: "limit", process: id, at, ...this.#kill };
+  limit({ process }: BegunExec, { length, silences }: ExecTimeout): Effect {
+    return this.#limited(process!, length === null ? never : after(process!.startedAt, length), silences);
+  }
+
+  #limited({ id, startedAt }: ManagedProcess, at: Instant, silences: readonly SilenceLimit[]): Effect {
+    const afterSilence = silences.map(({ from, length }) => ({ from: after(startedAt, from), length }));
+    return { effect: "limit", process: id, at, afterSilence, ...this.#kill };
   }
 
   /** The result of a command that is over after its first hold, has said nothing and left nothing to be done; else null. */
@@ -254,6 +261,12 @@ export class Shell {
     const held = outlived
       ? yield* this.#outlived(process, call, calledAt, first, this.#settingsUnder(asked.maxHold))
       : firstOutcome(first, asked.background, hard);
+    const { totalTimeoutRearms: anew } = this.#settings;
+    if (anew !== null && outlived && held.held.end === null && !isGone(held.held)) {
+      const last =
+        hard === null ? never : after(process.startedAt, endsAfter(hard, { ...this.#settings, totalTimeout: null })!);
+      yield this.#limited(process, earliest(after(held.held.at, anew), last), begun.timeout?.silences ?? NONE);
+    }
     const shown = this.#hasNews(process, held.held)
       ? yield* this.#show(process, held.held.written)
       : nothingNew(process.cursor);
@@ -378,7 +391,7 @@ export class Shell {
     };
     const limit = timeout === null ? null : limitFields(timeout);
     const risky = risks === undefined ? null : { command_risks: risks };
-    const left = leftBy(process.end);
+    const left = endFields(process.end);
     const bare = limit === null && budget === null && left === null && risky === null;
     const whole = bare ? result : { ...result, ...limit, ...risky, ...left, ...budget };
     return { result: whole, process: process.id, at: held.at, marks: shown.marks, freshOutput: fresh };
@@ -449,7 +462,7 @@ export class Shell {
       next_offset: shown.next,
       output_complete: shown.complete,
     };
-    const left = leftBy(process.end);
+    const left = endFields(process.end);
     const whole = budget === null && left === null ? result : { ...result, ...left, ...budget };
     return { result: whole, process: id, at: held.at, marks: shown.marks, freshOutput: fresh };
   }
@@ -620,7 +633,7 @@ export class Shell {
       offset: shown.from,
       next_offset: shown.next,
       output_complete: shown.complete,
-      ...leftBy(process.end),
+      ...endFields(process.end),
     };
   }
 
@@ -753,7 +766,7 @@ export interface BegunExec {
   readonly asked: ExecCall;
   readonly calledAt: Instant;
   readonly hard: HardTimeout | null;
-  /** What the world is to keep: the earlier of its hard and its total timeout. */
+  /** What the world is to keep: the earlier of its hard and its total timeout, and how long it may be silent. */
   readonly timeout: ExecTimeout | null;
   readonly start: Effect;
   /** Null until it has started. */
@@ -761,8 +774,9 @@ export interface BegunExec {
 }
 
 interface ExecTimeout {
-  /** Counted from the command's start. */
-  readonly length: Duration;
+  /** Counted from the command's start; null: only silence ends it. */
+  readonly length: Duration | null;
+  readonly silences: readonly SilenceLimit[];
 }
 
 interface ForegroundHold {
@@ -793,11 +807,13 @@ function limitFields({ length, commandClass }: HardTimeout) {
   return commandClass === undefined ? { hard_timeout_seconds } : { hard_timeout_seconds, command_class: commandClass };
 }
 
-function leftBy(end: End | null): LeftFields | null {
-  if (end === null || (end.survivors === undefined && end.heldOpen === undefined)) return null;
+function endFields(end: End | null): EndFields | null {
+  if (end === null) return null;
+  if (end.survivors === undefined && end.heldOpen === undefined && end.silent === undefined) return null;
   return {
     ...(end.survivors === undefined ? null : { surviving_processes: end.survivors }),
     ...(end.heldOpen === undefined ? null : { output_held_open: true }),
+    ...(end.silent === undefined ? null : { silence_ended_it: true }),
   };
 }
 

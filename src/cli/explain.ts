@@ -194,6 +194,9 @@ function explainAutoAwait(
       ...(total === null
         ? []
         : [`It is ended ${paper(total)} after its start, whoever looks (total_timeout_seconds).`]),
+      ...(settings.inactivityKill === null
+        ? []
+        : [`It is ended once it has been silent for ${paper(settings.inactivityKill)} (inactivity_kill_seconds).`]),
       ...budgetSentence(budget, now),
     ],
   };

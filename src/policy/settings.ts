@@ -195,9 +195,28 @@ export const settingsTable = {
     "a hard timeout also ends where the finalization reserve begins, but not before the initial hold could",
   ),
   hard_timeout_suppresses_yield: flag(true, "a command with a hard timeout is held until it ends or is ended"),
+  hard_timeout_stall_seconds: bound(
+    "none",
+    "past its hard timeout a command is ended only once it has been silent for this long",
+    [0.001, LONGEST_SECONDS],
+  ),
+  hard_timeout_stall_max_seconds: length(
+    600,
+    "where a hard timeout waits for silence: the command is ended this long after it at the latest",
+  ),
+  inactivity_kill_seconds: bound(
+    "none",
+    "a command is ended once it has been silent for this long, from its start or its last output; holds nothing",
+    [0.001, LONGEST_SECONDS],
+  ),
   total_timeout_seconds: bound(
     "none",
     "a command is ended this long after its start, in the foreground or the background, whoever looks; holds nothing",
+    [0.001, LONGEST_SECONDS],
+  ),
+  total_timeout_rearms_seconds: bound(
+    "none",
+    "a command that is handed over alive has this total timeout from then on, in place of the one it had",
     [0.001, LONGEST_SECONDS],
   ),
   kill_grace_seconds: length(2, "from TERM to KILL when a process tree is ended", [0, 3_600]),

@@ -126,12 +126,33 @@ function ofItsClass({ commandClass: found, length }: ClassTimeout): string {
   return `${CLASS_SETTINGS[found][1]}, the hard timeout of class ${found}, is ${inSeconds(length)}`;
 }
 
-/** After how long a command is ended, counted from its start: the earlier of its hard and its total timeout; null: never. */
+/**
+ * After how long a command is ended whatever it does, counted from its start: the earlier of its hard and its total timeout;
+ * null: never. A hard timeout that waits for silence is over, silence or not, once it has waited for so long.
+ */
 export function endsAfter(timeout: HardTimeout | null, settings: Settings): Duration | null {
-  const { totalTimeout: total } = settings;
-  if (timeout === null || total === null) return timeout?.length ?? total;
-  return shorter(timeout.length, total);
+  const { totalTimeout: total, hardTimeoutStall: stall, hardTimeoutStallMax: most } = settings;
+  if (timeout === null) return total;
+  const hard = stall === null ? timeout.length : milliseconds(timeout.length + most);
+  return total === null ? hard : shorter(hard, total);
 }
+
+/** A silence that ends a command: of so long, once it has run for so long. */
+export interface SilenceLimit {
+  /** Counted from the command's start. */
+  readonly from: Duration;
+  readonly length: Duration;
+}
+
+/** Which silences end a command; none: it may be silent for as long as it runs. */
+export function silenceLimits(timeout: HardTimeout | null, settings: Settings): readonly SilenceLimit[] {
+  const { inactivityKill: idle, hardTimeoutStall: stall } = settings;
+  const inactive = idle === null ? [] : [{ from: nothing, length: idle }];
+  if (timeout === null || stall === null) return inactive.length === 0 ? NO_SILENCES : inactive;
+  return [...inactive, { from: timeout.length, length: stall }];
+}
+
+const NO_SILENCES: readonly SilenceLimit[] = [];
 
 /** Where the reserve begins, but never so early that a command is killed before its initial hold could end. */
 function latestStop(startedAt: Instant, settings: Settings, budget: RunBudget): Instant {

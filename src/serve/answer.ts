@@ -25,7 +25,8 @@ function statusLine(result: AnyResult): string {
 }
 
 /** How the process stands. */
-function standing({ status, process_id: name, exit_code: code, signal, elapsed_seconds: elapsed }: AnyResult): string {
+function standing(result: AnyResult): string {
+  const { status, process_id: name, exit_code: code, signal, elapsed_seconds: elapsed } = result;
   const how = signal !== null ? `by ${signal}` : code !== null ? `with exit code ${code}` : "";
   const ended = how === "" ? "" : ` ${how}`;
   switch (status) {
@@ -36,6 +37,8 @@ function standing({ status, process_id: name, exit_code: code, signal, elapsed_s
     case "failed":
       return `${name} failed${ended} after ${elapsed} s.`;
     case "timed_out":
+      if (result.silence_ended_it)
+        return `${name} printed nothing for too long and was ended${ended} after ${elapsed} s, with all it had started.`;
       return `${name} reached its time limit after ${elapsed} s and was ended${ended}, with all it had started.`;
     case "terminated":
       return `${name} was stopped after ${elapsed} s${ended}, with all it had started.`;

@@ -22,6 +22,7 @@ export function lostProcess({ process, line, log }: Lost, commandOf: (line: stri
       return { from: begin, bytes, written, complete: false, marks: [] };
     },
     terminate() {},
+    limit() {},
   };
   return { id: process, command: commandOf(line), process: watched };
 }

@@ -246,12 +246,13 @@ const processFields = {
   output_complete: described({ type: "boolean" }, "whether everything it printed can still be read"),
 } as const;
 
-const leftFields = {
+const endFields = {
   surviving_processes: described(
     { type: "integer", minimum: 1 },
     "given if it has ended and others that it had started live on: how many; they are ended with the session, or by stop",
   ),
   output_held_open: described({ type: "boolean" }, "given if one of them keeps its output open: more may follow"),
+  silence_ended_it: described({ type: "boolean" }, "given if its time limit was one on how long it may be silent"),
 } as const;
 
 const execFields = {
@@ -284,7 +285,7 @@ const execOutput: ObjectSchema = {
       { type: "array", items: { type: "string", enum: CAPPED_RISKS } },
       "given if it came back earlier because it looked likely to hang: why; nothing was stopped",
     ),
-    ...leftFields,
+    ...endFields,
     ...budgetFields,
   },
   required: Object.keys(execFields),
@@ -328,7 +329,7 @@ const listFields = {
 
 const processOutput: ObjectSchema = {
   type: "object",
-  properties: { ...lookFields, ...waitFields, ...listFields, ...leftFields, ...budgetFields },
+  properties: { ...lookFields, ...waitFields, ...listFields, ...endFields, ...budgetFields },
   anyOf: [{ required: Object.keys(lookFields) }, { required: Object.keys(listFields) }],
   additionalProperties: false,
 };

@@ -25,7 +25,7 @@ import { logOf, pipeOf, Register, SESSION } from "./leftBehind.ts";
 import type { Clock, ProcessPort } from "./live.ts";
 import { Spool } from "./spool.ts";
 import { Census, Family, MARK, markFor, markOfAll, type ProcessTable, processTable, type Seen } from "./tree.ts";
-import { DRAIN_QUIET, type WatchedProcess } from "./watched.ts";
+import { DRAIN_QUIET, type LimitEffect, silentAt, type WatchedProcess } from "./watched.ts";
 
 /** A command that a real shell runs. */
 export interface ShellCommand extends Command {
@@ -204,6 +204,8 @@ class Child implements WatchedProcess {
   #lastHeardAt: Instant;
   #exit: Pick<End, "at" | "code" | "signal"> | null = null;
   #by: End["by"] = "itself";
+  /** Whether a limit that ends it is one on its silence. */
+  #silent = false;
   #ending: "none" | "under way" | "gone" | "failed" = "none";
   #limit: { readonly at: Instant; readonly forget: () => void } | null = null;
   /** Takes back the KILL that is to follow a TERM which does not reach the whole tree. */
@@ -275,6 +277,27 @@ class Child implements WatchedProcess {
     if (at > this.#session.clock.now()) this.#terminateLater(at, grace, by, reach);
     else if (reach === "tree") this.#terminateNow(this.family, grace, by);
     else this.#terminatePart(this.family, grace, by, reach);
+  }
+
+  limit(limit: LimitEffect, _now: Instant): void {
+    if (this.#end !== null || this.family === null || this.#ending !== "none") return;
+    if (this.#exit !== null && this.#overAt === "exit") return;
+    this.#limit?.forget();
+    const { clock } = this.#session;
+    const { at, afterSilence, grace, reach } = limit;
+    const silent = silentAt(afterSilence, this.#lastOutputAt ?? this.startedAt);
+    const looks = earliest(at, silent);
+    const forget = clock.at(looks, () => {
+      this.#limit = null;
+      const now = clock.now();
+      const isSilent = silentAt(afterSilence, this.#lastOutputAt ?? this.startedAt) <= now;
+      if (at > now && !isSilent) this.limit(limit, now);
+      else {
+        if (this.#by === "itself") this.#silent = at > now;
+        this.terminate(now, grace, "limit", reach);
+      }
+    });
+    this.#limit = { at: looks, forget };
   }
 
   /** Nothing more is heard of it. */
@@ -438,6 +461,7 @@ class Child implements WatchedProcess {
       signal,
       ...(left > 0 ? { survivors: left } : null),
       ...(isDry ? null : { heldOpen: true }),
+      ...(this.#by === "limit" && this.#silent ? { silent: true } : null),
     });
   }
 

@@ -324,7 +324,7 @@ export class LiveRun<Result> {
       case "probe":
         return { at: now, answers: this.#world.answersAt(effect.port, now) };
       case "limit":
-        this.#world.watched(effect.process).process.terminate(effect.at, effect.grace, "limit", effect.reach);
+        this.#world.watched(effect.process).process.limit(effect, now);
         return { at: now };
       case "read":
         return { at: now, ...this.#world.watched(effect.process).process.read(effect.from, effect.limit, now) };

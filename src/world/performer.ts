@@ -103,6 +103,7 @@ function withMarks(child: WatchedProcess, prints: Prints): WatchedProcess {
     lastOutputAt: (now) => child.lastOutputAt(now),
     quietAt: (quiet, now) => child.quietAt(quiet, now),
     terminate: (at, grace, by, reach) => child.terminate(at, grace, by, reach),
+    limit: (limit, now) => child.limit(limit, now),
     unending: () => child.unending?.() ?? false,
     read(from, limit, now) {
       const piece = child.read(from, limit, now);

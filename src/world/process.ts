@@ -3,7 +3,7 @@ import type { Completion, End, KillReach, Mark, ProcessId, Quiet, Signal } from 
 import { after, type Duration, earliest, type Instant, latest, moment, never, unboxed } from "../policy/time.ts";
 import type { Pace } from "./host.ts";
 import type { Descendant, ScriptedCommand } from "./script.ts";
-import { DRAIN_QUIET, type WatchedProcess } from "./watched.ts";
+import { DRAIN_QUIET, type LimitEffect, silentAt, type WatchedProcess } from "./watched.ts";
 
 /** How far a script has come as time goes by, where that is not one for one: on a host that others use too. */
 export interface Progress {
@@ -32,6 +32,8 @@ interface Order {
   readonly dies: Instant;
   readonly by: "limit" | "stop";
   readonly reach: KillReach;
+  /** Whether it is a silence that has lasted too long. */
+  readonly silent: boolean;
 }
 
 /** What becomes of a process that somebody wants ended. */
@@ -39,6 +41,7 @@ interface Fate {
   /** In order of time. A host may change how fast things go, so what they come to is worked out anew. */
   orders: readonly Order[];
   by: End["by"];
+  silent: boolean;
   /** When TERM reaches it, or has; `never` if it is over before. */
   termAt: Instant;
   reach: KillReach;
@@ -62,6 +65,9 @@ export class ScriptedProcess implements WatchedProcess {
   #shellEnds: Instant;
   /** Null: nobody wants it ended. */
   #fate: Fate | null = null;
+  /** The limit it runs under, and what is wanted of it because of that, as things stand; null: none. */
+  #limit: LimitEffect | null = null;
+  #limitOrder: Order | null = null;
   /** Made once somebody asks after it has come; from then on nothing can change it. */
   #end: End | null = null;
   /** Whether anybody has been told of its end. */
@@ -98,37 +104,80 @@ export class ScriptedProcess implements WatchedProcess {
    * @returns when that has taken hold, if it is not over before
    */
   terminate(at: Instant, grace: Duration, by: "limit" | "stop", reach: KillReach): Instant {
+    const order = this.#order(at, grace, by, reach);
+    if (this.#end !== null) return order.dies;
+    this.#isOrdered([...(this.#fate?.orders ?? []), order]);
+    return order.dies;
+  }
+
+  /**
+   * Ends it at a moment, or after a silence; takes the place of an earlier limit, unless that has come.
+   *
+   * @returns when that has taken hold, as things stand, if it is not over before
+   */
+  limit(limit: LimitEffect, now: Instant): Instant {
+    if (this.#end !== null || (this.#limitOrder !== null && this.#limitOrder.at <= now)) return never;
+    this.#limit = limit;
+    this.#limitStands(now);
+    return this.#limitOrder?.dies ?? never;
+  }
+
+  /** Works out when its limit ends it, given what it prints and how fast it gets on. */
+  #limitStands(now: Instant): void {
+    const limit = this.#limit!;
+    const { at, afterSilence, grace, reach } = limit;
+    let ends = never;
+    if (afterSilence.length > 0) {
+      const { prints } = this.command;
+      const heard = this.lastOutputAt(now) ?? this.startedAt;
+      ends =
+        prints === null
+          ? silentAt(afterSilence, heard)
+          : prints.silenceEnds(afterSilence, heard, this.#done(now), (script) => this.#when(script));
+      // A silence that has lasted already ends it now.
+      if (ends < now) ends = now;
+    }
+    const order = this.#order(earliest(at, ends), grace, "limit", reach, ends < at);
+    const others = this.#fate?.orders.filter((other) => other !== this.#limitOrder) ?? [];
+    this.#limitOrder = order;
+    this.#isOrdered(order.at === never ? others : [...others, order]);
+  }
+
+  #order(at: Instant, grace: Duration, by: Order["by"], reach: KillReach, silent = false): Order {
     const { onTerm } = this.command;
-    const dies = after(at, onTerm !== null && onTerm <= grace ? onTerm : grace);
-    if (this.#end !== null) return dies;
-    const orders = [...(this.#fate?.orders ?? []), { at, dies, by, reach }].sort((one, other) => one.at - other.at);
-    this.#fate = { orders, by: "itself", termAt: never, reach: "tree", diesAt: never, killedBy: null };
+    return { at, dies: after(at, onTerm !== null && onTerm <= grace ? onTerm : grace), by, reach, silent };
+  }
+
+  #isOrdered(orders: Order[]): void {
+    orders.sort((one, other) => one.at - other.at);
+    this.#fate = { orders, ...UNDECIDED };
     this.#settle();
-    return dies;
   }
 
   /** The host has changed how fast things go: its ends stand elsewhere now. */
-  goesAnew(): void {
-    this.#settle();
+  goesAnew(now: Instant): void {
+    const order = this.#limitOrder;
+    const isOpen = this.isLimited && order !== null && order.at > now && this.endsAt > now;
+    if (isOpen) this.#limitStands(now);
+    else this.#settle();
   }
 
   /** What its own script and everybody who wants it ended come to. What somebody has seen stays as it was. */
   #settle(): void {
     if (this.#end !== null) return;
     const fate = this.#fate;
-    if (fate !== null) {
-      Object.assign(fate, { by: "itself", termAt: never, reach: "tree", diesAt: never, killedBy: null });
-    }
+    if (fate !== null) Object.assign(fate, UNDECIDED);
     this.#shellEnds = this.#ownEnd();
     this.endsAt = this.#over();
     if (fate !== null) for (const order of fate.orders) this.#obeys(order, fate);
   }
 
-  #obeys({ at, dies, by, reach }: Order, fate: Fate): void {
+  #obeys({ at, dies, by, reach, silent }: Order, fate: Fate): void {
     if (this.endsAt <= at) return;
     // Whoever sends TERM first is the one who ends it.
     if (fate.termAt === never) {
       fate.by = by;
+      fate.silent = silent;
       fate.termAt = at;
     }
     // Its own exit may fall into the grace: that is how it ends, but it was made to.
@@ -152,6 +201,11 @@ export class ScriptedProcess implements WatchedProcess {
     const fate = this.#fate;
     if (fate === null) return never;
     return fate.termAt === never ? (fate.orders.find(({ at }) => at >= this.endsAt)?.at ?? never) : this.endsAt;
+  }
+
+  /** Whether a limit may end it after a silence, so that its end hangs on when it prints. */
+  get isLimited(): boolean {
+    return this.#limit !== null && this.#limit.afterSilence.length > 0;
   }
 
   /** From when on nothing of it wants a core: what a kill has not reached goes on for as long as it would have. */
@@ -230,7 +284,8 @@ export class ScriptedProcess implements WatchedProcess {
       signal: killed ? fate!.killedBy : exit.signal,
     };
     // Of nearly all there is no more to tell.
-    if (!killed && !prevented && descendants.length === 0) return end;
+    const silent = fate?.silent === true;
+    if (!killed && !prevented && !silent && descendants.length === 0) return end;
     const { survivors } = this;
     const heldOpen = descendants.some((child) => child.holdsOutput && this.#outlives(child));
     return {
@@ -238,6 +293,7 @@ export class ScriptedProcess implements WatchedProcess {
       ...(survivors === 0 ? null : { survivors }),
       ...(heldOpen ? { heldOpen: true as const } : null),
       ...(prevented ? { prevented: true as const } : null),
+      ...(silent ? { silent: true as const } : null),
     };
   }
 
@@ -287,3 +343,12 @@ export class ScriptedProcess implements WatchedProcess {
 }
 
 const EMPTY = new Uint8Array(0);
+
+const UNDECIDED = {
+  by: "itself",
+  silent: false,
+  termAt: never,
+  reach: "tree",
+  diesAt: never,
+  killedBy: null,
+} as const satisfies Omit<Fate, "orders">;

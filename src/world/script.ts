@@ -5,9 +5,10 @@
  * ends, whether an output is due: all of it is asked of the script, so nothing has to happen in
  * between, and two worlds that ask at the same moments get the same answers.
  */
-import type { Command, Kind, Mark, Signal, Test } from "../agent/effects.ts";
-import { type Duration, type Instant, seconds } from "../policy/time.ts";
+import type { Command, Kind, Mark, Signal, Silence, Test } from "../agent/effects.ts";
+import { type Duration, type Instant, never, seconds } from "../policy/time.ts";
 import type { Stretch } from "./host.ts";
+import { silentAt } from "./watched.ts";
 
 /** Output at fixed moments of a phase, or again and again for as long as the phase lasts. */
 export type Output =
@@ -285,6 +286,39 @@ export class Prints {
       if (printed < burst.count) return burst.first + printed * burst.every;
     }
     return null;
+  }
+
+  /**
+   * When the first of some silences has lasted, as things stand; `never` if output comes in time for ever. An output at
+   * that very moment comes first.
+   *
+   * @param heard the last output so far, or the start
+   * @param done how much of the script that was
+   * @param when the moment at which so much of the script is done
+   */
+  silenceEnds(silences: readonly Silence[], heard: Instant, done: number, when: (script: number) => Instant): Instant {
+    let last = heard;
+    for (const burst of this.#bursts) {
+      const printed = (nth: number) => when(burst.first + nth * burst.every);
+      for (let nth = printedBy(burst, done); nth < burst.count; nth += 1) {
+        const next = printed(nth);
+        if (next === never) return silentAt(silences, last);
+        const ends = silentAt(silences, last);
+        if (ends < next) return ends;
+        last = next;
+        // What comes again and again is looked at where it may first be too rare, or at its end.
+        const gap = nth + 1 < burst.count ? printed(nth + 1) - next : 0;
+        const short = silences.filter(({ length }) => length < gap);
+        if (gap === 0) continue;
+        if (short.length === 0 && burst.count === Number.POSITIVE_INFINITY) return never;
+        const from = Math.min(...short.map((silence) => silence.from));
+        const skipped = short.length === 0 ? burst.count - 2 - nth : Math.floor((from - next) / gap) - 1;
+        if (skipped <= 0) continue;
+        nth = Math.min(nth + skipped, burst.count - 2);
+        last = printed(nth);
+      }
+    }
+    return silentAt(silences, last);
   }
 
   /** Bytes `from` up to `to`, which must have been printed. */

@@ -34,6 +34,11 @@ export function scriptedPort(clock: Clock, terms: HostTerms | null = null): Proc
         const at = one.announcedAt();
         return at === never ? () => {} : clock.at(at, wake);
       }
+      function isEnded(dies: Instant): void {
+        forget();
+        forget = endTimer(process);
+        host?.hears(dies);
+      }
       return {
         startedAt,
         endBy: (now) => process.endBy(now),
@@ -44,10 +49,10 @@ export function scriptedPort(clock: Clock, terms: HostTerms | null = null): Proc
         announcedAt: () => process.announcedAt(),
         servesAt: (now) => process.servesAt(now),
         terminate(at, grace, by, reach) {
-          const dies = process.terminate(at, grace, by, reach);
-          forget();
-          forget = endTimer(process);
-          host?.hears(dies);
+          isEnded(process.terminate(at, grace, by, reach));
+        },
+        limit(limit, now) {
+          isEnded(process.limit(limit, now));
         },
       };
     },
@@ -88,7 +93,9 @@ class LiveHost {
     for (const { process, pace } of this.#all) if (process.idleFrom <= now) this.#host.ends(now, pace);
     for (const { process, looksAgain } of this.#all) {
       if (process.endsAt <= now) continue;
-      process.goesAnew();
+      const before = process.endsAt;
+      process.goesAnew(now);
+      if (process.isLimited && process.endsAt > now && process.endsAt !== before) this.hears(process.endsAt);
       looksAgain();
     }
     this.#forget();

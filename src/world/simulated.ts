@@ -27,7 +27,7 @@ import { type Progress, progressOf, ScriptedProcess } from "./process.ts";
 import type { Provider } from "./provider.ts";
 import { meets, type ScriptedCommand, stretchesOf } from "./script.ts";
 import { Requested } from "./service.ts";
-import { type HoldEffect, held, holdEnds, isDue, nextLook } from "./watched.ts";
+import { type HoldEffect, held, holdEnds, isDue, type LimitEffect, nextLook } from "./watched.ts";
 
 /** A trial that waits for its slot. */
 export interface Entrant {
@@ -293,6 +293,8 @@ class TrialRun {
   readonly #paces: (Pace | null)[] = [];
   /** Entries at which somebody is ended on a shared host. */
   readonly #heard: Token[] = [];
+  /** By process: when the last of those entries is due. */
+  readonly #diesAt: (Instant | undefined)[] = [];
   #strand!: Strand;
   #cutToken: Token = 0;
   #over = false;
@@ -396,17 +398,34 @@ class TrialRun {
 
   /** Things go faster or slower on the host: ends stand elsewhere, and so does whatever is waited for. */
   looksAgain(): void {
-    for (const [at, pace] of this.#paces.entries()) if (pace !== null) this.#processes[at]?.goesAnew();
+    const now = this.now();
+    for (const [at, pace] of this.#paces.entries()) {
+      const process = this.#processes[at];
+      if (pace === null || process === undefined) continue;
+      process.goesAnew(now);
+      if (process.isLimited && process.endsAt > now) this.#hears(process, process.endsAt);
+    }
     if (!this.#over) this.#strand.looksAgain();
   }
 
-  /** Ends a process, now or later. */
-  terminate(effect: Extract<Effect, { effect: "limit" | "stop" }>, at: Instant): ScriptedProcess {
-    const process = this.process(effect.process);
-    const dies = process.terminate(at, effect.grace, effect.effect, effect.reach);
-    const { host } = this.lane;
-    if (host !== null && dies !== never) this.#heard.push(host.hears(this.startedAt + dies));
+  /** Ends a process. */
+  stop({ process: id, grace, reach }: Extract<Effect, { effect: "stop" }>, now: Instant): ScriptedProcess {
+    const process = this.process(id);
+    this.#hears(process, process.terminate(now, grace, "stop", reach));
     return process;
+  }
+
+  limit(effect: LimitEffect, now: Instant): void {
+    const process = this.process(effect.process);
+    this.#hears(process, process.limit(effect, now));
+  }
+
+  /** On a shared host: somebody is ended at a moment, as things stand. */
+  #hears({ id }: ScriptedProcess, dies: Instant): void {
+    const { host } = this.lane;
+    if (host === null || dies === never || this.#diesAt[id - 1] === dies) return;
+    this.#diesAt[id - 1] = dies;
+    this.#heard.push(host.hears(this.startedAt + dies));
   }
 
   #cutOff(): void {
@@ -527,10 +546,10 @@ class Strand {
       case "hold":
         return this.#hold(effect, now);
       case "limit":
-        trial.terminate(effect, effect.at);
+        trial.limit(effect, now);
         return { at: now };
       case "stop": {
-        const process = trial.terminate(effect, now);
+        const process = trial.stop(effect, now);
         return process.endsAt <= now ? this.#stopped(process, now) : this.#waitFor(effect, process.endsAt, RANK.exit);
       }
       case "read":

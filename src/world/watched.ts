@@ -4,8 +4,8 @@
  * Both worlds ask the same three questions in the same order: has it ended, has the quiet lasted, is the
  * time up? At one moment the end comes before the quiet, and the quiet before the time.
  */
-import type { Effect, End, Held, KillReach, Quiet, Read } from "../agent/effects.ts";
-import { type Duration, earliest, type Instant, milliseconds } from "../policy/time.ts";
+import type { Effect, End, Held, KillReach, Quiet, Read, Silence } from "../agent/effects.ts";
+import { after, type Duration, earliest, type Instant, latest, milliseconds, never } from "../policy/time.ts";
 
 /** Once a shell has exited, and something it has started holds its output open: so much silence, and it counts as over. */
 export const DRAIN_QUIET = milliseconds(250);
@@ -22,6 +22,8 @@ export interface WatchedProcess {
   read(from: number, limit: number, now: Instant): Omit<Read, "at">;
   /** TERM at a moment, now or later; KILL after the grace; as far as `reach`. */
   terminate(at: Instant, grace: Duration, by: "limit" | "stop", reach: KillReach): void;
+  /** Ends it at a moment, or after a silence; takes the place of an earlier limit, unless that has come. */
+  limit(limit: LimitEffect, now: Instant): void;
   /** When whoever holds it is told of its end; `never` if nobody is. Left out where everybody is told at once. */
   announcedAt?(): Instant;
   /** Whether it answers at the port it serves; left out where nobody can know. */
@@ -31,6 +33,14 @@ export interface WatchedProcess {
 }
 
 export type HoldEffect = Extract<Effect, { effect: "hold" }>;
+export type LimitEffect = Extract<Effect, { effect: "limit" }>;
+
+/** When the first of these silences has lasted, if nothing more is heard after `heard`; `never` if there are none. */
+export function silentAt(silences: readonly Silence[], heard: Instant): Instant {
+  let at = never;
+  for (const { from, length } of silences) at = earliest(at, latest(from, after(heard, length)));
+  return at;
+}
 
 /** Why a hold ends now; null: it lasts. */
 export function holdEnds({ until, quiet }: HoldEffect, process: WatchedProcess, now: Instant): Held["why"] | null {

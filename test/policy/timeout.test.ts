@@ -4,7 +4,7 @@ import type { RunBudget } from "../../src/policy/budget.ts";
 import { CLASS_LIMITS } from "../../src/policy/command.ts";
 import { settingsOf, shipped, type WrittenSettings } from "../../src/policy/settings.ts";
 import { moment, seconds } from "../../src/policy/time.ts";
-import { classTimeouts, endsAfter, hardTimeout } from "../../src/policy/timeout.ts";
+import { classTimeouts, endsAfter, hardTimeout, silenceLimits } from "../../src/policy/timeout.ts";
 import { length, someSettings } from "../arbitraries.ts";
 
 const at = (amount: number) => moment(seconds(amount));
@@ -170,6 +170,21 @@ describe("a hard timeout", () => {
     expect(endsAfter(hard, total(10))).toBe(seconds(10));
     expect(endsAfter(null, total(10))).toBe(seconds(10));
     expect(endsAfter(null, total("none"))).toBeNull();
+  });
+
+  test("that waits for silence ends a command once it is over and silent, or so long past it", () => {
+    const hard = { length: seconds(120), suppressesYield: true, clampReasons: [] };
+    const stall = { hard_timeout_stall_seconds: 60 };
+    expect(endsAfter(hard, settingsOf(stall))).toBe(seconds(720));
+    expect(endsAfter(hard, settingsOf({ ...stall, total_timeout_seconds: 200 }))).toBe(seconds(200));
+    expect(endsAfter(null, settingsOf(stall))).toBeNull();
+    expect(silenceLimits(hard, settingsOf(stall))).toEqual([{ from: seconds(120), length: seconds(60) }]);
+    expect(silenceLimits(null, settingsOf(stall))).toEqual([]);
+    expect(silenceLimits(hard, settingsOf())).toEqual([]);
+    expect(silenceLimits(hard, settingsOf({ ...stall, inactivity_kill_seconds: 300 }))).toEqual([
+      { from: 0, length: seconds(300) },
+      { from: seconds(120), length: seconds(60) },
+    ]);
   });
 
   test("whatever is asked, is never longer than asked, and has reasons exactly when it is shorter", () => {

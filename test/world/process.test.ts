@@ -254,6 +254,108 @@ describe("an end whose signal is lost", () => {
   });
 });
 
+describe("a limit on silence", () => {
+  const silence = (from: number, length: number) => ({ from: at(from), length: seconds(length) });
+  const limit = (
+    process: ScriptedProcess,
+    silences: readonly ReturnType<typeof silence>[],
+    latest = never,
+    now = 100,
+  ) =>
+    process.limit(
+      { effect: "limit", process: process.id, at: latest, afterSilence: silences, grace: GRACE, reach: "tree" },
+      at(now),
+    );
+
+  test.each([
+    ["counts from the start where nothing is printed", [hangs()], 150],
+    ["counts from the last output", [hangs(lines([10, "a"], [59, "b"]))], 209],
+    ["is reset by an output at its very end", [hangs(lines([50, "a"]))], 200],
+    ["is not by one a millisecond later", [hangs(lines([50.001, "a"]))], 150],
+    ["never ends what prints in time", [hangs(every(50))], null],
+    ["ends what prints too rarely in its first gap", [hangs(every(51))], 150],
+    ["counts over the end of a phase", [lasts(95, every(10)), hangs()], 240],
+    ["is nothing to what ends in time", [lasts(50)], null],
+    ["looks at what comes after much that is in time", [lasts(100_000, every(10)), hangs(lines([49, "a"]))], 100_199],
+  ] as const)("%s", (_, phases, ends) => {
+    const process = started(phases);
+    limit(process, [silence(100, 50)]);
+    const end = process.endBy(at(1e6));
+    if (ends === null) expect(end?.by ?? "itself").toBe("itself");
+    else expect(end).toEqual({ at: at(ends), by: "limit", code: null, signal: "SIGTERM", silent: true });
+  });
+
+  test("that begins late ends nothing before, however silent it was", () => {
+    const process = started([hangs(lines([70, "a"]))]);
+    limit(process, [silence(220, 60)], at(820));
+    expect(process.endBy(at(1e6))).toMatchObject({ at: at(230), silent: true });
+    const long = started([hangs()]);
+    limit(long, [silence(220, 60)], at(820));
+    expect(long.endBy(at(1e6))).toMatchObject({ at: at(220), silent: true });
+    const chatty = started([hangs(every(59))]);
+    limit(chatty, [silence(220, 60)], at(820));
+    expect(chatty.endBy(at(1e6))).toEqual({ at: at(820), by: "limit", code: null, signal: "SIGTERM" });
+  });
+
+  test("takes the place of an earlier one, unless that has come", () => {
+    const process = started([hangs()]);
+    limit(process, [], at(160));
+    limit(process, [], at(400), 159);
+    limit(process, [], at(500), 400);
+    expect(process.endBy(at(1e6))).toMatchObject({ at: at(400), by: "limit" });
+  });
+
+  test("that has lasted already when it is set ends it at once", () => {
+    const process = started([hangs()]);
+    limit(process, [silence(100, 50)], never, 300);
+    expect(process.endBy(at(300))).toMatchObject({ at: at(300), silent: true });
+  });
+
+  test("ends whatever command at the moment that counting millisecond by millisecond finds", () => {
+    const small = fc.integer({ min: 1, max: 30 }).map((ms) => ms / 1_000);
+    const output = fc.oneof(
+      small.map((interval) => every(interval)),
+      fc
+        .array(small, { maxLength: 4 })
+        .map((moments) => lines(...[...moments].sort((a, b) => a - b).map((t) => [t, "x"] as const))),
+    );
+    const phases = fc
+      .array(
+        fc.tuple(
+          small.map((l) => 4 * l),
+          output,
+        ),
+        { maxLength: 4 },
+      )
+      .map((parts) => parts.map(([l, o]) => lasts(l, o)));
+    fc.assert(
+      fc.property(
+        phases,
+        output,
+        fc.array(
+          fc.tuple(
+            small.map((from) => 10 * from),
+            small,
+          ),
+          { minLength: 1, maxLength: 2 },
+        ),
+        (parts, last, limits) => {
+          const process = started([...parts, hangs(last)]);
+          const twin = started([...parts, hangs(last)]);
+          const silences = limits.map(([from, length]) => silence(100 + from, length));
+          limit(process, silences);
+          let expected: number | null = null;
+          for (let now = at(100) as number; now < at(102) && expected === null; now += 1) {
+            const heard = twin.lastOutputAt(moment(now)) ?? at(100);
+            if (silences.some(({ from, length }) => from <= now && now - heard >= length)) expected = now;
+          }
+          expect(process.endBy(at(102))?.at ?? null).toBe(expected);
+        },
+      ),
+    );
+  });
+});
+
 describe("on a host that goes slower or faster", () => {
   /** Goes at half the speed from 150 s on, once that is known. */
   const slowing = () => {
@@ -268,7 +370,7 @@ describe("on a host that goes slower or faster", () => {
       process,
       slows: () => {
         isKnown = true;
-        process.goesAnew();
+        process.goesAnew(at(105));
       },
     };
   };

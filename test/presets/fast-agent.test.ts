@@ -1,85 +1,17 @@
-/**
- * Each preset does what its runtime was seen to do: what returns when, what is killed, clamped or refused, and how that is
- * told. The rows are taken from the fact sheet of the runtimes, and hold in the simulated and in the fake-timers world.
- */
-import { describe, expect, test } from "vitest";
-import type { Agent } from "../../src/agent/effects.ts";
-import { loadPolicy } from "../../src/scenario/load.ts";
-import type { Phase } from "../../src/world/script.ts";
+/** The runtime that the design note is about, from release to release, and GAIA's hard timeouts by class. */
+import { commandOf, every, hangs, lasts, lines, result } from "../aRun.ts";
 import {
-  alone,
-  command,
-  commandOf,
-  every,
-  type Hands,
-  hangs,
-  lasts,
-  lines,
-  refusal,
-  result,
-  type SessionSpec,
-  session,
-} from "../aRun.ts";
-import type { Perform } from "../conformance/acceptance.ts";
-import { onFakeTimers } from "../conformance/fakeTimers.ts";
-
-const worlds: readonly (readonly [string, Perform])[] = [
-  ["simulated", (candidate) => alone(candidate)],
-  ["fake-timers", onFakeTimers],
-];
-
-/** What happens, by whose hand, and what is to come of it; told of a budget where there is one. */
-type Row = readonly [
-  says: string,
-  work: (hands: Hands) => Agent<unknown>,
-  expected: unknown,
-  told?: Pick<SessionSpec, "told" | "reserve">,
-];
-
-/** One foreground command of this line, alone. */
-const runs = (line: string, phase: Phase, timeout?: number) =>
-  function* (hands: Hands) {
-    const what = commandOf({ phases: [phase], line });
-    return result(yield* hands.exec(what, timeout === undefined ? {} : { timeout }));
-  };
-
-/** One that asks for a timeout that there is not. */
-const isRefused = (line: string, timeout: number) =>
-  function* (hands: Hands) {
-    return refusal(yield* hands.exec(commandOf({ phases: [hangs()], line }), { timeout }));
-  };
-
-/** A wait for a command that runs in the background since `before`, or for one that ends. */
-const waits = (length: number | undefined, { before = 0, phase = hangs() }: { before?: number; phase?: Phase } = {}) =>
-  function* (hands: Hands) {
-    result(yield* hands.exec(command(phase), { background: true }));
-    yield* hands.pass(before);
-    return result(yield* hands.wait(1, length));
-  };
-
-const waitRefused = (length: number) =>
-  function* (hands: Hands) {
-    result(yield* hands.exec(command(hangs()), { background: true }));
-    return refusal(yield* hands.wait(1, length));
-  };
-
-/** A command that ignores TERM, handed back or in the background, is stopped. */
-function* stopsStubborn(hands: Hands) {
-  const stubborn = commandOf({ phases: [hangs()], onTerm: null });
-  const { elapsed_seconds: began } = result(yield* hands.exec(stubborn));
-  const { status, signal, elapsed_seconds: ended } = result(yield* hands.stop(1));
-  return { status, signal, took: ended - began };
-}
-
-/** A command is handed back, and goes on: to its end, under the same id, with all it has printed. */
-function* goesOn(hands: Hands) {
-  const said = lines([1, "a\n"], [500, "b\n"]);
-  const shown = result(yield* hands.exec(command(lasts(600, said))));
-  yield* hands.pass(700);
-  const later = result(yield* hands.status(1));
-  return [shown.process_id, shown.output, later.process_id, later.status, later.elapsed_seconds, later.output];
-}
-const wentOn = ["process-1", "a\n", "process-1", "completed", 600, "b\n"];
+  goesOn,
+  handedBack,
+  isRefused,
+  preset,
+  type Row,
+  runs,
+  stopsStubborn,
+  waitRefused,
+  waits,
+  wentOn,
+} from "./preset.ts";
 
 const ofClass = (name: string, length: number) => ({
   status: "timed_out",
@@ -147,13 +79,6 @@ const defaultWait = (length: number): Row => [
   waits(undefined),
   { requested_wait_seconds: length, effective_wait_seconds: length, wait_defaulted: true, wait_clamped: false },
 ];
-
-const handedBack = (elapsed: number, outcome: string, reasons: readonly string[] = []) => ({
-  status: "running",
-  elapsed_seconds: elapsed,
-  auto_await_outcome: outcome,
-  clamp_reasons: reasons,
-});
 
 const presets: Readonly<Record<string, readonly Row[]>> = {
   gaia: [
@@ -295,28 +220,4 @@ const presets: Readonly<Record<string, readonly Row[]>> = {
   ],
 };
 
-for (const [name, rows] of Object.entries(presets)) {
-  const policy = loadPolicy(name);
-
-  describe(name, () => {
-    test("says where it is from and of when, and is told by six rows or more", () => {
-      expect(policy.source).toMatch(/20\d\d-\d\d-\d\d/);
-      expect(policy.says.length).toBeGreaterThan(20);
-      expect(rows.length).toBeGreaterThanOrEqual(6);
-    });
-
-    for (const [world, perform] of worlds) {
-      for (const [says, work, expected, told] of rows) {
-        test(`${says} (${world})`, async () => {
-          let value: { readonly is: unknown } | null = null;
-          const settings = policy.written;
-          const whole = session({ outerLimit: 20_000, settings, ...told }, function* (hands) {
-            value = { is: yield* work(hands) };
-          });
-          await perform(whole);
-          expect(value).toMatchObject({ is: expected });
-        });
-      }
-    }
-  });
-}
+for (const [name, rows] of Object.entries(presets)) preset(name, rows);
