@@ -1,4 +1,5 @@
 /** The ordinary trial, for tests: whatever a test does not name is as shipped. */
+import type { Condition } from "../src/agent/condition.ts";
 import type { Economy } from "../src/agent/context.ts";
 import { type Agent, type Command, CutOff, type Mark, type Passed, type ProcessId } from "../src/agent/effects.ts";
 import type { TrialEvent } from "../src/agent/events.ts";
@@ -6,6 +7,7 @@ import { journal } from "../src/agent/journal.ts";
 import { PLAIN_HABITS, type Profile } from "../src/agent/model.ts";
 import { type JobStep, type Limits, type OutsideEvent, type Plan, type RunStep, UNLIMITED } from "../src/agent/plan.ts";
 import {
+  type ConditionResult,
   type ExecResult,
   type ListResult,
   type ProcessResult,
@@ -187,6 +189,18 @@ export class Hands {
 
   *read(process: number, offset: number, limit: number | null = null): Agent<Returned<ProcessResult>> {
     return this.#back(yield* this.shell.readOutput(process as ProcessId, offset, limit, this.now));
+  }
+
+  /** @param terms in seconds; left out: not named */
+  *waitFor(
+    condition: Condition,
+    { timeout, every }: { readonly timeout?: number; readonly every?: number } = {},
+  ): Agent<Returned<ConditionResult>> {
+    const asked = {
+      timeout: timeout === undefined ? null : seconds(timeout),
+      every: every === undefined ? null : seconds(every),
+    };
+    return this.#back(yield* this.shell.waitForCondition(condition, asked, this.now));
   }
 
   *probe(port: number): Agent<boolean> {

@@ -103,7 +103,8 @@ export type Quiet =
   | { readonly length: Duration; readonly since: "unread"; readonly cursor: number };
 
 export type Effect<Move = unknown> =
-  | { readonly effect: "pass"; readonly until: Instant }
+  /** `held`: within a call, so that whoever has made the call may give up on it. It is answered early then. */
+  | { readonly effect: "pass"; readonly until: Instant; readonly held?: true }
   | {
       readonly effect: "start";
       readonly process: ProcessId;

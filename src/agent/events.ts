@@ -11,6 +11,7 @@ import type { AutoAwaitReason, WaitReason } from "../policy/hold.ts";
 import type { CappedRisk } from "../policy/risk.ts";
 import type { Duration, Instant } from "../policy/time.ts";
 import type { HardTimeoutReason } from "../policy/timeout.ts";
+import type { ConditionOutcome } from "./condition.ts";
 import type { Command, End, ProcessId, Service } from "./effects.ts";
 import type { Limits, OutsideEvent } from "./plan.ts";
 import type { ProcessStatus } from "./processes.ts";
@@ -29,7 +30,11 @@ export const ACTIONS = ["wait", "status", "stop", "list", "read_output"] as cons
 /** What a model may do with its processes. */
 export type Action = (typeof ACTIONS)[number];
 
-export type Tool = "exec" | Action;
+export const PROCESS_CALLS = [...ACTIONS, "wait_for_condition"] as const;
+/** Every call but the one that runs a command. */
+export type ProcessCall = (typeof PROCESS_CALLS)[number];
+
+export type Tool = "exec" | ProcessCall;
 
 /** What shortened a hold. */
 export type HoldReason = AutoAwaitReason | WaitReason;
@@ -86,10 +91,10 @@ export type TrialEvent =
       readonly event: "process_called";
       readonly at: Instant;
       readonly call: number;
-      readonly action: Action;
+      readonly action: ProcessCall;
       /** Null where an action is about none, or names none that exists. */
       readonly process: ProcessId | null;
-      /** As the model asked, or the default; null unless the action is a wait. */
+      /** As the model asked, or the default; null unless the action is a wait, for a process or for a condition. */
       readonly requested: Duration | null;
       readonly raised: boolean;
       readonly defaulted: boolean;
@@ -98,7 +103,8 @@ export type TrialEvent =
       readonly event: "wait_granted";
       readonly at: Instant;
       readonly call: number;
-      readonly process: ProcessId;
+      /** Null where a condition is waited for that is about none. */
+      readonly process: ProcessId | null;
       readonly until: Instant;
       readonly clampReasons: readonly WaitReason[];
     }
@@ -123,6 +129,17 @@ export type TrialEvent =
       readonly guided: boolean;
       /** Bytes of output that this result should have shown and that nobody can read any more. */
       readonly outputLost: number;
+    }
+  /** What a wait for a condition came to, before control returns. */
+  | {
+      readonly event: "condition_watched";
+      readonly at: Instant;
+      readonly call: number;
+      readonly outcome: ConditionOutcome;
+      /** How often it was looked at, within this one call. */
+      readonly probes: number;
+      /** Exit code of the last look; null where it had none. */
+      readonly code: number | null;
     }
   /** The model has looked whether anything answers at a port. */
   | {
@@ -208,6 +225,7 @@ export const EVENT_NAMES = [
   "wait_granted",
   "control_returned",
   "call_refused",
+  "condition_watched",
   "probed",
   "model_asked",
   "model_answered",

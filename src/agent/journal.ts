@@ -31,6 +31,7 @@ export function journalLine(event: TrialEvent): string | null {
       // A stop is told by what came of it.
       if (action === "stop") return null;
       if (requested === null) return line(action === "read_output" ? "read" : action, process, "");
+      if (action === "wait_for_condition") return line("wait", process, `${paper(requested)} s for a condition`);
       const how = defaulted ? " by default" : raised ? " asked, raised to the floor" : " asked";
       return line("wait", process, `${paper(requested)} s${how}`);
     }
@@ -46,6 +47,10 @@ export function journalLine(event: TrialEvent): string | null {
     }
     case "call_refused":
       return line("refused", null, printable(event.why));
+    case "condition_watched": {
+      const times = event.probes === 1 ? "once" : `${event.probes} times`;
+      return line("looked", null, `${times}  ${event.outcome.replaceAll("_", " ")}`);
+    }
     case "probed":
       return line("probed", null, `port ${event.port}  ${event.answers ? "answers" : "no answer"}`);
     case "model_asked":

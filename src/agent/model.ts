@@ -6,6 +6,7 @@
  * differ only in what the policy and the world did.
  */
 import { chosen, type Distribution, sampler } from "../distribution.ts";
+import type { AskedCondition } from "../policy/condition.ts";
 import { type Duration, inSeconds, seconds } from "../policy/time.ts";
 import { type Draws, type Key, normalQuantile } from "../random.ts";
 import type { ContextTerms } from "./context.ts";
@@ -76,6 +77,8 @@ export interface Profile {
   /** Arguments that it gives to calls for which the plan names none. */
   readonly arguments: CallArguments;
   readonly reruns: Reruns;
+  /** How it waits for a condition where that takes one call; null: it looks again and again, call by call. */
+  readonly conditions: AskedCondition | null;
   /** What it expects of a command before it runs it; null: it expects nothing. */
   readonly expects: Expectation | null;
   /** How likely it is to forget a live process whenever the conversation is compacted. */
@@ -132,6 +135,7 @@ export const PLAIN_HABITS = {
   onReady: "go_on",
   arguments: { backgroundShare: 0, timeoutShare: 0, timeout: null },
   reruns: { running: 0, timedOut: 0, atMost: 0 },
+  conditions: null,
   expects: null,
   forgets: 0,
   context: USUAL_CONTEXT,

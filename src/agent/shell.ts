@@ -1,5 +1,5 @@
 /**
- * The shell tools as a model meets them: exec, wait, status, stop, list, read_output.
+ * The shell tools as a model meets them: exec, wait, status, stop, list, read_output, wait_for_condition.
  *
  * What may be held, and until when, is asked of the policy; what happens is asked of the world. Between
  * the two this file only keeps order: start, hold, hand back; the same process, the same id, nothing
@@ -7,8 +7,10 @@
  */
 import { type RunBudget, remaining } from "../policy/budget.ts";
 import type { CommandClass } from "../policy/command.ts";
+import { type AskedCondition, conditionWait } from "../policy/condition.ts";
 import { type Guidance, guidance, showsRemaining } from "../policy/guidance.ts";
 import {
+  type AskedWait,
   type AtBoundary,
   type AutoAwaitReason,
   askedWait,
@@ -26,6 +28,7 @@ import { type CappedRisk, riskCap } from "../policy/risk.ts";
 import type { Settings } from "../policy/settings.ts";
 import { after, between, type Duration, earliest, type Instant, inSeconds, never, nothing } from "../policy/time.ts";
 import { endsAfter, type HardTimeout, hardTimeout, type SilenceLimit, silenceLimits } from "../policy/timeout.ts";
+import { type Condition, type ConditionOutcome, watched } from "./condition.ts";
 import type {
   Agent,
   Command,
@@ -40,12 +43,12 @@ import type {
   Signal,
   Stopped,
 } from "./effects.ts";
-import type { Action, AutoAwaitOutcome, ClampReason, HoldReason, Record, Tool, TrialEvent } from "./events.ts";
+import type { AutoAwaitOutcome, ClampReason, HoldReason, ProcessCall, Record, Tool, TrialEvent } from "./events.ts";
 import { allLost, nothingNew, type Shown, showPiece, showUnread } from "./output.ts";
 import { type ManagedProcess, Processes, type ProcessStatus, processName, statusAfter } from "./processes.ts";
 
 /** The fields about the run's budget that a result may carry. */
-interface BudgetFields {
+export interface BudgetFields {
   readonly remaining_run_seconds?: number;
   readonly finalization_reserve_seconds?: number;
   readonly guidance?: Guidance;
@@ -97,6 +100,22 @@ export interface WaitResult extends ProcessResult {
   readonly clamp_reasons: readonly ClampReason[];
   readonly wait_raised: boolean;
   readonly wait_defaulted: boolean;
+}
+
+export interface ConditionResult extends BudgetFields {
+  readonly outcome: ConditionOutcome;
+  /** How often it was looked at. */
+  readonly probes: number;
+  /** Of the last look; null where it had none. */
+  readonly last_exit_code: number | null;
+  readonly elapsed_seconds: number;
+  readonly requested_wait_seconds: number;
+  readonly effective_wait_seconds: number;
+  readonly every_seconds: number;
+  readonly wait_clamped: boolean;
+  readonly clamp_reasons: readonly ClampReason[];
+  /** Of the last look, where it ran a command. */
+  readonly output: string;
 }
 
 export interface ListResult extends BudgetFields {
@@ -520,6 +539,64 @@ export class Shell {
     };
   }
 
+  /** Whether a model can wait for a condition in one call. */
+  get watchesConditions(): boolean {
+    return this.#settings.conditionWaitMax > 0;
+  }
+
+  /** Waits until a condition holds, within every bound: one call, however often it is looked at. */
+  *waitForCondition(
+    condition: Condition,
+    asked: AskedCondition,
+    now: Instant,
+    maxHold?: Duration | null,
+  ): Agent<Returned<ConditionResult>> {
+    this.#calls += 1;
+    const call = this.#calls;
+    const settings = this.#settingsUnder(maxHold);
+    const id = "succeeded" in condition ? condition.succeeded : null;
+    const process = id === null ? undefined : this.#processes.find(id);
+    const granted = conditionWait(asked, settings, this.#budget, now);
+    const timeout = "refused" in granted ? (asked.timeout ?? settings.conditionWaitDefault) : granted.timeout;
+    const requested = { requested: timeout, raised: false, defaulted: asked.timeout === null };
+    this.#called(call, "wait_for_condition", process, now, requested);
+    if (!this.watchesConditions) return this.#refuse(call, now, NO_CONDITIONS);
+    if (id !== null && process === undefined) return this.#refuse(call, now, unknown(id));
+    if ("refused" in granted) return this.#refuse(call, now, granted.refused);
+    const { until, every, clampReasons } = granted;
+    this.#record({ event: "wait_granted", at: now, call, process: id, until, clampReasons });
+    const looking = { settings, kill: this.#kill, reserve: () => this.#processes.reserve() };
+    const { outcome, at, probes, code, ran, end } = yield* watched(condition, granted, looking, now);
+    if (process !== undefined && end !== null) this.#ended(process, end);
+    if (clampReasons.includes("remaining_run_budget")) this.#budgetClampedWaits += 1;
+    this.#record({ event: "condition_watched", at, call, outcome, probes, code });
+    const shown =
+      ran === null || outcome === "cancelled"
+        ? nothingNew(0)
+        : yield* showUnread(ran.process, 0, ran.written, settings);
+    const budget = this.#budgetFields(process ?? null, clampReasons, at);
+    this.#returned(call, "wait_for_condition", process ?? null, at, null, clampReasons, false, budget, shown.lost);
+    const result: ConditionResult = {
+      outcome,
+      probes,
+      last_exit_code: code,
+      elapsed_seconds: inSeconds(between(now, at)),
+      requested_wait_seconds: inSeconds(timeout),
+      effective_wait_seconds: inSeconds(between(now, until)),
+      every_seconds: inSeconds(every),
+      wait_clamped: clampReasons.length > 0,
+      clamp_reasons: clampReasons,
+      output: shown.text,
+    };
+    return {
+      result: budget === null ? result : { ...result, ...budget },
+      process: id,
+      at,
+      marks: shown.marks,
+      freshOutput: false,
+    };
+  }
+
   /** Whether anything answers at a port: a call of its own, which takes no time. */
   *probe(port: number): Agent<boolean> {
     this.#calls += 1;
@@ -579,7 +656,7 @@ export class Shell {
    *
    * @param asked the command it was to run, or what it was to do with a process; null if not even that can be told
    */
-  turnDown(asked: Command | Action | null, why: string, now: Instant): Refused {
+  turnDown(asked: Command | ProcessCall | null, why: string, now: Instant): Refused {
     this.#calls += 1;
     const call = this.#calls;
     if (typeof asked === "string") this.#called(call, asked, undefined, now, null);
@@ -706,10 +783,10 @@ export class Shell {
 
   #called(
     call: number,
-    action: Action,
+    action: ProcessCall,
     process: ManagedProcess | undefined,
     at: Instant,
-    asked: ReturnType<typeof askedWait> | null,
+    asked: Omit<AskedWait, "asked"> | null,
   ): void {
     this.#record({
       event: "process_called",
@@ -795,6 +872,8 @@ function firstOutcome(held: Held, background: boolean, timeout: HardTimeout | nu
   if (timeout?.suppressesYield) return { held, outcome: null, reasons: held.end === null ? CLIENT_LIMIT : NONE };
   return { held, outcome: "not_needed", reasons: NONE };
 }
+
+const NO_CONDITIONS = "there is no wait for a condition here: look again with a call of your own";
 
 const CLIENT_LIMIT = ["client_call_limit"] as const;
 

@@ -10,6 +10,7 @@ import { type RunBudget, reserveBegins, reserveOf, runBudget, type ToldBudget } 
 import type { Settings } from "../policy/settings.ts";
 import { after, before, beginning, between, type Duration, type Instant, nothing, seconds } from "../policy/time.ts";
 import type { Draws, Key } from "../random.ts";
+import type { Condition } from "./condition.ts";
 import { Conversation, type Economy } from "./context.ts";
 import {
   type Agent,
@@ -39,7 +40,15 @@ import {
   speaksOfReserve,
 } from "./model.ts";
 import type { JobStep, Limits, OutsideEvent, Plan, RunStep, Step } from "./plan.ts";
-import { type Carried, type ExecResult, type ProcessResult, type Returned, Shell, type WaitResult } from "./shell.ts";
+import {
+  type Carried,
+  type ConditionResult,
+  type ExecResult,
+  type ProcessResult,
+  type Returned,
+  Shell,
+  type WaitResult,
+} from "./shell.ts";
 
 export interface TrialSpec {
   readonly plan: Plan;
@@ -448,6 +457,7 @@ class Work {
         yield* this.#comeTo(null);
         return;
       case "until_answers":
+        if (yield* this.#waitsUntilItAnswers(step.of)) return;
         for (let left = step.atMost; left > 0; left -= 1) {
           if (yield* this.#probes(step.of)) return;
           yield* this.#comeTo(null);
@@ -484,13 +494,49 @@ class Work {
     const process = this.#startedBy.lastIndexOf(of) as ProcessId;
     const seen = this.#known.get(process);
     if (seen === undefined || !this.shell.isLive(process)) return null;
+    const sight = this.#lostSight;
+    const watched = yield* this.#waitsFor({ succeeded: process });
+    if (watched !== null && watched.outcome !== "timed_out") {
+      yield* this.#comeTo(null);
+      if (sight !== this.#lostSight) return null;
+      const looked = yield* this.#looks(process, { move: "status" }, seen);
+      if (looked?.result.status !== "running") {
+        this.#known.delete(process);
+        return looked;
+      }
+    }
     return yield* this.#attend(process, of, seen, false);
+  }
+
+  /** Waits for a condition in one call, where policy and habit have it so; null: nobody did, and it may be looked at call by call. */
+  *#waitsFor(condition: Condition): Agent<ConditionResult | null> {
+    const { conditions } = this.#spec.profile;
+    if (conditions === null || !this.shell.watchesConditions) return null;
+    if (!this.isReady) yield* this.comesToCall();
+    const returned = this.takeIn(yield* this.shell.waitForCondition(condition, conditions, this.now));
+    if (this.hasNews) yield* this.takesNews();
+    if (!("refused" in returned)) return returned.result;
+    yield* this.#comeTo(null);
+    return null;
+  }
+
+  /** Whether it was waited for, whatever came of that. */
+  *#waitsUntilItAnswers(of: string): Agent<boolean> {
+    const port = this.#portOf(of);
+    const watched = port === null ? null : yield* this.#waitsFor({ answersAt: port });
+    if (watched === null) return false;
+    if (watched.outcome !== "met") yield* this.#comeTo(null);
+    return true;
+  }
+
+  /** Where a process of this step is known to serve. */
+  #portOf(of: string): number | null {
+    return this.shell.managed(this.#startedBy.lastIndexOf(of) as ProcessId)?.command.port ?? null;
   }
 
   /** Whether a process of this step answers at its port. */
   *#probes(of: string): Agent<boolean> {
-    const process = this.#startedBy.lastIndexOf(of);
-    const port = this.shell.managed(process as ProcessId)?.command.port ?? null;
+    const port = this.#portOf(of);
     if (port === null) return false;
     if (!this.isReady) yield* this.comesToCall();
     this.#madeCall();

@@ -161,7 +161,7 @@ export function sliceOf(settings: Settings, budget: RunBudget | null, cadence: D
  * What is asked and every bound are first raised to the earliest possible answer. A bound is then a
  * reason when it is earlier than what was asked and stands at `until`; two at one moment are both named.
  */
-function shortest<Reason extends string>(
+export function shortest<Reason extends string>(
   earliestAnswer: Instant,
   asked: Instant,
   bounds: Readonly<Record<Reason, Instant | null>>,

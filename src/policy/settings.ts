@@ -246,6 +246,20 @@ export const settingsTable = {
   } as Slice,
   process_wait_budget_aware: flag(true, "a wait also ends where the finalization reserve begins"),
   process_wait_wake_on_output: flag(false, "a wait returns early on new output, after 2 s of quiet"),
+  condition_wait_max_seconds: length(
+    0,
+    "longest wait for a condition in one call, more is refused; 0: there is no such call",
+  ),
+  condition_wait_default_seconds: length(120, "the wait for a condition when the model names none"),
+  condition_wait_budget_aware: flag(true, "a wait for a condition also ends where the finalization reserve begins"),
+  condition_probe_every_seconds: length(
+    5,
+    "how often a condition is looked at when the model does not say",
+    [1, 3_600],
+  ),
+  condition_probe_every_min_seconds: length(5, "the most often that may be asked for, less is refused", [1, 3_600]),
+  condition_probe_every_max_seconds: length(60, "the most rarely that may be asked for, more is refused", [1, 3_600]),
+  condition_probe_limit_seconds: length(30, "longest that one look may take which runs a command", [1, 3_600]),
   finalization_reserve_seconds: bound(600, "kept at the end of the run for repair, commit and submission"),
   finalization_reserve_fraction: {
     kind: "amount",
@@ -468,6 +482,27 @@ export function settingsFaults(layer: WrittenSettings, whole: Required<WrittenSe
     faults.push({
       key: "process_poll_default_wait_seconds",
       says: `is ${unnamed}: waits beyond process_poll_max_wait_seconds (${ceiling}) are refused, and this is one`,
+    });
+  }
+  return [...faults, ...conditionFaults(whole)];
+}
+
+/** Where a condition can be waited for, whatever a model leaves open must be within what it may ask for. */
+function conditionFaults(whole: Required<WrittenSettings>): readonly SettingsFault[] {
+  const faults: SettingsFault[] = [];
+  const { condition_wait_max_seconds: most, condition_wait_default_seconds: unnamed } = whole;
+  if (most > 0 && unnamed > most) {
+    faults.push({
+      key: "condition_wait_default_seconds",
+      says: `is ${unnamed}: it must not exceed condition_wait_max_seconds (${most})`,
+    });
+  }
+  const { condition_probe_every_seconds: every } = whole;
+  const { condition_probe_every_min_seconds: least, condition_probe_every_max_seconds: rarest } = whole;
+  if (every < least || every > rarest) {
+    faults.push({
+      key: "condition_probe_every_seconds",
+      says: `is ${every}: it must be from condition_probe_every_min_seconds (${least}) to condition_probe_every_max_seconds (${rarest})`,
     });
   }
   return faults;

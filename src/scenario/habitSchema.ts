@@ -153,6 +153,14 @@ const habits = {
     })
     .optional()
     .describe("how likely it is to run a command again; replaces the profile's whole"),
+  waits_for_conditions: keys("a wait for a condition", {
+    timeout_seconds: someLength().optional().describe("by default as the policy says"),
+    every_seconds: someLength().optional().describe("by default as the policy says"),
+  })
+    .optional()
+    .describe(
+      "where the policy has it, one call waits until a server answers or an awaited process has succeeded; by default it looks call by call",
+    ),
   expects: keys("an expectation", {
     sigma: number("the standard deviation of the estimate's logarithm, 0 or more", { least: 0, most: 100 }),
     background_over_seconds: length().optional().describe("what it expects to take longer it starts in the background"),

@@ -41,7 +41,7 @@ const NO_HABITS: Profile = {
 };
 
 function habitsOf(context: Context, place: Place, file: ProfileChanges): Habits {
-  const { arguments: given, reruns, expects } = file;
+  const { arguments: given, reruns, waits_for_conditions: conditions, expects } = file;
   const habits: { -readonly [Key in keyof Habits]: Habits[Key] } = {};
   if (file.step_seconds !== undefined) {
     habits.step =
@@ -71,6 +71,13 @@ function habitsOf(context: Context, place: Place, file: ProfileChanges): Habits 
   }
   if (reruns !== undefined) {
     habits.reruns = { running: reruns.running ?? 0, timedOut: reruns.timed_out ?? 0, atMost: reruns.at_most };
+  }
+  if (conditions !== undefined) {
+    const { timeout_seconds: timeout, every_seconds: every } = conditions;
+    habits.conditions = {
+      timeout: timeout === undefined ? null : seconds(timeout),
+      every: every === undefined ? null : seconds(every),
+    };
   }
   if (expects !== undefined) {
     habits.expects = {

@@ -39,7 +39,13 @@ export const STAND_INS: Readonly<Record<FileKind, Readonly<Record<string, unknow
   profile: {
     ...{ profile: "profile", says: undefined, source: undefined, step_seconds: 1, cadence_seconds: 1 },
     ...{ stops_a_process: "never", in_the_reserve: "ignore", between: undefined, on_ready: undefined },
-    ...{ arguments: undefined, reruns: undefined, expects: undefined, forgets_after_compaction: undefined },
+    ...{
+      arguments: undefined,
+      reruns: undefined,
+      waits_for_conditions: undefined,
+      expects: undefined,
+      forgets_after_compaction: undefined,
+    },
     ...{ context: undefined, oracle: undefined },
   },
   provider: {

@@ -1,13 +1,21 @@
 /** Results as a model reads them: the output, and a line that says how things stand and what may be done next. */
-import type { ExecResult, ListResult, ProcessResult, Totals, WaitResult } from "../agent/shell.ts";
+import type {
+  BudgetFields,
+  ConditionResult,
+  ExecResult,
+  ListResult,
+  ProcessResult,
+  Totals,
+  WaitResult,
+} from "../agent/shell.ts";
 import { listed } from "../scenario/fault.ts";
 
 type AnyResult = ExecResult | ProcessResult | WaitResult;
 
-export function answerText(result: AnyResult | ListResult): string {
+export function answerText(result: AnyResult | ConditionResult | ListResult): string {
   if ("processes" in result) return listText(result);
   const { output } = result;
-  const line = `[${statusLine(result)}]`;
+  const line = `[${"outcome" in result ? conditionLine(result) : statusLine(result)}]`;
   if (output === "") return line;
   return `${output}${output.endsWith("\n") ? "" : "\n"}${line}`;
 }
@@ -53,6 +61,22 @@ function standing(result: AnyResult): string {
   }
 }
 
+function conditionLine(result: ConditionResult): string {
+  const { outcome, probes, elapsed_seconds: held, last_exit_code: code } = result;
+  const looks = `${probes === 1 ? "one look" : `${probes} looks`} in ${held} s`;
+  const last = code === null ? "the last did not end in time" : `the last ended with exit code ${code}`;
+  const said = {
+    met: `The condition holds, after ${looks}.`,
+    timed_out: `The condition does not hold after ${looks}; ${last}.`,
+    cannot_be_met: `The condition cannot be looked at: ${last} (${looks}).`,
+    cancelled: `The wait was given up after ${looks}.`,
+  }[outcome];
+  const cut = result.wait_clamped
+    ? [`The wait of ${result.requested_wait_seconds} s was cut (${listed(result.clamp_reasons)}).`]
+    : [];
+  return [said, ...cut, ...budgetWords(result)].join(" ");
+}
+
 function waitWords(result: WaitResult): readonly string[] {
   const { requested_wait_seconds: asked, effective_wait_seconds: granted, clamp_reasons: reasons } = result;
   if (result.wait_clamped) {
@@ -85,7 +109,7 @@ function whatNext(name: string): string {
   return `It goes on by itself: do not start it again; process(action: "wait", process_id: "${name}") waits for it.`;
 }
 
-function budgetWords(result: AnyResult | ListResult): readonly string[] {
+function budgetWords(result: BudgetFields): readonly string[] {
   const { remaining_run_seconds: left, finalization_reserve_seconds: reserve, guidance } = result;
   return [
     ...(left === undefined

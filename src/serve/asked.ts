@@ -25,11 +25,19 @@ export interface ProcessAsked {
   readonly limit: number | null;
 }
 
+export interface ConditionAsked {
+  readonly command: string;
+  readonly cwd: string | null;
+  readonly timeout: Duration | null;
+  readonly every: Duration | null;
+}
+
 /** What was asked, or why it cannot be told. `as` is as much of it as can be written down. */
 export type Asked<What, As> = { readonly asked: What } | { readonly faults: readonly string[]; readonly as: As };
 
 export const EXEC_ARGUMENTS = ["command", "cwd", "timeout_seconds", "background"] as const;
 export const PROCESS_ARGUMENTS = ["action", "process_id", "wait_sec", "offset", "limit"] as const;
+export const CONDITION_ARGUMENTS = ["command", "cwd", "timeout_seconds", "every_seconds"] as const;
 
 /** More than anybody waits, and as much as a column of seconds holds. */
 const MOST_SECONDS = 1e11;
@@ -49,6 +57,17 @@ export function execAsked(given: Arguments): Asked<ExecAsked, string> {
   if (command === null) read.missing("command", "a command line");
   if (command === null || read.faults.length > 0) return { faults: read.faults, as: command ?? "" };
   return { asked: { command, cwd, timeout: named ?? short, background } };
+}
+
+export function conditionAsked(given: Arguments): Asked<ConditionAsked, "wait_for_condition"> {
+  const read = new Reader("wait_for_condition", given, CONDITION_ARGUMENTS, []);
+  const command = read.text("command", "a command line");
+  const cwd = read.optional("cwd", (name) => read.text(name, "the path of a folder"));
+  const timeout = read.seconds("timeout_seconds", "more than 0", (number) => number > 0);
+  const every = read.seconds("every_seconds", "more than 0", (number) => number > 0);
+  if (command === null) read.missing("command", "a command line");
+  if (command === null || read.faults.length > 0) return { faults: read.faults, as: "wait_for_condition" };
+  return { asked: { command, cwd, timeout, every } };
 }
 
 export function processAsked(given: Arguments): Asked<ProcessAsked, Action | null> {

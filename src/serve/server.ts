@@ -15,11 +15,19 @@ import {
   type ServerRequest,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { Agent } from "../agent/effects.ts";
-import type { ExecResult, ListResult, ProcessResult, Returned, Shell, WaitResult } from "../agent/shell.ts";
+import type {
+  ConditionResult,
+  ExecResult,
+  ListResult,
+  ProcessResult,
+  Returned,
+  Shell,
+  WaitResult,
+} from "../agent/shell.ts";
 import { after, between, type Duration, type Instant, inSeconds, seconds } from "../policy/time.ts";
 import type { LiveRun } from "../world/live.ts";
 import { answerText } from "./answer.ts";
-import { execAsked, type ProcessAsked, processAsked } from "./asked.ts";
+import { conditionAsked, execAsked, type ProcessAsked, processAsked } from "./asked.ts";
 import type { Session } from "./session.ts";
 import { toolsUnder } from "./tools.ts";
 
@@ -35,7 +43,7 @@ export interface ServerOptions {
 const PROGRESS = seconds(10);
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
-type AnyResult = ExecResult | ProcessResult | WaitResult | ListResult;
+type AnyResult = ExecResult | ProcessResult | WaitResult | ConditionResult | ListResult;
 
 /** A server that is yet to be connected. */
 export function shellServer(session: Session, options: ServerOptions): Server {
@@ -95,6 +103,13 @@ function begun(
     const read = processAsked(given);
     if ("faults" in read) return session.turnDown(read.as, read.faults.join("\n"));
     return session.call((shell, now) => processAgent(shell, read.asked, now, maxHold));
+  }
+  if (name === "wait_for_condition" && session.settings.conditionWaitMax > 0) {
+    const read = conditionAsked(given);
+    if ("faults" in read) return session.turnDown(read.as, read.faults.join("\n"));
+    const { command: line, cwd, ...asked } = read.asked;
+    const command = session.commandOf(line, cwd);
+    return session.call<Returned<AnyResult>>((shell, now) => shell.waitForCondition({ command }, asked, now, maxHold));
   }
   return session.turnDown(null, `there is no tool ${name}: expected exec or process`);
 }

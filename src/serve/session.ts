@@ -5,7 +5,7 @@
  * so a session is a trial like any other, and its rows are the same fold over it.
  */
 import type { Agent, Command, ProcessId } from "../agent/effects.ts";
-import type { Action, TrialEvent } from "../agent/events.ts";
+import type { ProcessCall, TrialEvent } from "../agent/events.ts";
 import { type Refused, Shell } from "../agent/shell.ts";
 import { type RunBudget, reserveBegins } from "../policy/budget.ts";
 import type { Settings } from "../policy/settings.ts";
@@ -77,7 +77,7 @@ export class Session {
   }
 
   /** Writes down a call that could not be made. */
-  turnDown(asked: Command | Action | null, why: string): Refused {
+  turnDown(asked: Command | ProcessCall | null, why: string): Refused {
     return this.#shell.turnDown(asked, why, this.clock.now());
   }
 

@@ -4,11 +4,14 @@
  * A model knows of the policy only what stands here and in results. So the first line of each description says its numbers,
  * taken from the settings in force, and the rest what they mean: a command handed back is alive, and is not to be started again.
  */
+
+import { CONDITION_OUTCOMES } from "../agent/condition.ts";
 import { SIGNALS } from "../agent/effects.ts";
 import { ACTIONS, AUTO_AWAIT_OUTCOMES } from "../agent/events.ts";
 import { PROCESS_STATUSES } from "../agent/processes.ts";
 import type { RunBudget } from "../policy/budget.ts";
 import { COMMAND_CLASSES } from "../policy/command.ts";
+import { CONDITION_REASONS } from "../policy/condition.ts";
 import { AUTO_AWAIT_REASONS, sliceOf, WAIT_REASONS } from "../policy/hold.ts";
 import { CAPPED_RISKS } from "../policy/risk.ts";
 import type { Settings } from "../policy/settings.ts";
@@ -24,7 +27,7 @@ export interface ToolTerms {
 }
 
 export interface Tool {
-  readonly name: "exec" | "process";
+  readonly name: "exec" | "process" | "wait_for_condition";
   readonly title: string;
   readonly description: string;
   readonly inputSchema: ObjectSchema;
@@ -41,7 +44,8 @@ interface ObjectSchema {
   readonly required?: string[];
 }
 
-export function toolsUnder(terms: ToolTerms): readonly [Tool, Tool] {
+/** A wait for a condition is told of only where the policy has it. */
+export function toolsUnder(terms: ToolTerms): readonly [Tool, Tool, ...Tool[]] {
   const annotations = { readOnlyHint: false, destructiveHint: true, openWorldHint: true } as const;
   return [
     {
@@ -60,6 +64,18 @@ export function toolsUnder(terms: ToolTerms): readonly [Tool, Tool] {
       outputSchema: processOutput,
       annotations,
     },
+    ...(terms.settings.conditionWaitMax === 0
+      ? []
+      : [
+          {
+            name: "wait_for_condition",
+            title: "Wait until a command succeeds",
+            description: conditionDescription(terms),
+            inputSchema: conditionInput(terms.settings),
+            outputSchema: conditionOutput,
+            annotations,
+          } as const,
+        ]),
   ];
 }
 
@@ -156,6 +172,18 @@ function processDescription(terms: ToolTerms): string {
   ].join("\n");
 }
 
+function conditionDescription(terms: ToolTerms): string {
+  const { conditionWaitMax: most, conditionWaitDefault: usual, conditionProbeEvery: every } = terms.settings;
+  const { conditionProbeEveryMin: least, conditionProbeEveryMax: rarest, conditionProbeLimit: limit } = terms.settings;
+  return [
+    `Wait in one call until a command exits with 0: at most ${paper(most)} (${paper(usual)} if you name none), looked at once and then every ${paper(every)} (${paper(least)} to ${paper(rarest)} if you say so); out of range is refused.${callLimit(terms)}`,
+    "",
+    `For a server to answer, a file to appear, a build to land. The command should only look, and end by itself; one look has ${paper(limit)} at most. ` +
+      "One that cannot be run ends the wait at once. Nothing that runs is stopped by it.",
+    aboutTheRun(terms),
+  ].join("\n");
+}
+
 /** How long one wait may be, in a sentence with the settings' numbers. */
 function waitRule({ settings, budget }: ToolTerms): string {
   const { processPollMaxWait: most, processPollMinWait: least, processPollDefaultWait: usual } = settings;
@@ -205,6 +233,26 @@ function processInput({ settings }: ToolTerms): ObjectSchema {
       limit: described(bytes, `read_output: how many bytes at most; left out: ${settings.readOutputLimitBytes}`),
     },
     required: ["action"],
+  };
+}
+
+function conditionInput(settings: Settings): ObjectSchema {
+  const { conditionWaitMax: most, conditionProbeEveryMin: least, conditionProbeEveryMax: rarest } = settings;
+  return {
+    type: "object",
+    properties: {
+      command: described(text, "the command line, as /bin/sh reads it; exit code 0 means yes"),
+      cwd: described(text, "the folder to run it in; left out: where the session runs"),
+      timeout_seconds: described(
+        { type: "number", exclusiveMinimum: 0, maximum: inSeconds(most) },
+        `for how long; left out: ${inSeconds(settings.conditionWaitDefault)}`,
+      ),
+      every_seconds: described(
+        { type: "number", minimum: inSeconds(least), maximum: inSeconds(rarest) },
+        `how often to look; left out: ${inSeconds(settings.conditionProbeEvery)}`,
+      ),
+    },
+    required: ["command"],
   };
 }
 
@@ -300,6 +348,29 @@ const waitFields = {
   wait_raised: described({ type: "boolean" }, "whether more was granted than asked, the least there is"),
   wait_defaulted: described({ type: "boolean" }, "whether you named no length"),
 } as const;
+
+const conditionFields = {
+  outcome: described(
+    { type: "string", enum: CONDITION_OUTCOMES },
+    "met: the command exited with 0; timed_out: it did not in time; cannot_be_met: it cannot be run",
+  ),
+  probes: described({ type: "integer", minimum: 1 }, "how often it was looked at"),
+  last_exit_code: described(orNull("integer"), "of the last look; null if it had to be ended"),
+  elapsed_seconds: someSeconds("how long you were held"),
+  requested_wait_seconds: someSeconds("as you asked, or the default"),
+  effective_wait_seconds: someSeconds("as granted; 0: it was looked at once"),
+  every_seconds: someSeconds("how often it was looked at"),
+  wait_clamped: described({ type: "boolean" }, "whether less was granted than asked"),
+  clamp_reasons: reasons(CONDITION_REASONS, "every bound that made it shorter"),
+  output: described({ type: "string" }, "of the last look"),
+} as const;
+
+const conditionOutput: ObjectSchema = {
+  type: "object",
+  properties: { ...conditionFields, ...budgetFields },
+  required: Object.keys(conditionFields),
+  additionalProperties: false,
+};
 
 const lookFields = {
   ...processFields,

@@ -5,7 +5,7 @@
  * the time until the cut, its status `cut_off`.
  */
 import type { End, Kind, Service } from "../agent/effects.ts";
-import type { TrialEvent } from "../agent/events.ts";
+import type { ProcessCall, TrialEvent } from "../agent/events.ts";
 import type { Grade } from "../agent/grading.ts";
 import { journalLine } from "../agent/journal.ts";
 import { type RunBudget, remaining } from "../policy/budget.ts";
@@ -162,6 +162,8 @@ class TrialFold {
   readonly #heldOn = new Map<number, number>();
   /** Processes whose end at another's hand has been counted. */
   readonly #ended = new Set<number>();
+  /** What waits for conditions came to, by their calls. */
+  #conditions: Map<number, Of<"condition_watched">> | null = null;
   /** Since when processes run that somebody set out to end in vain. */
   #resisting: Map<number, Instant> | null = null;
   /** Processes that serve at the port that the grading asks for. */
@@ -220,6 +222,10 @@ class TrialFold {
       case "call_refused":
         if (this.#aside !== null) this.#turnTo(event.call);
         this.#over(event.at, null, "refused");
+        return;
+      case "condition_watched":
+        this.#conditions ??= new Map();
+        this.#conditions.set(event.call, event);
         return;
       case "probed":
         this.#toolCalls += 1;
@@ -491,8 +497,10 @@ class TrialFold {
       this.#waited += held;
       this.#heldInReserve += this.#inReserve(called.at, at);
     } else this.#inOtherTool += counted;
-    if (isWait || called.action === "status") this.#waitActions += 1;
-    if (isWait || called.action === "status" || called.action === "read_output") this.#polls += 1;
+    if (LOOKS.has(called.action)) {
+      this.#polls += 1;
+      if (called.action !== "read_output") this.#waitActions += 1;
+    }
     if (granted !== null) {
       if (granted.clampReasons.includes("process_wait_slice")) this.#slices += 1;
       if (granted.clampReasons.includes("remaining_run_budget")) this.#budgetClampedWaits += 1;
@@ -619,7 +627,7 @@ class TrialFold {
     low: boolean,
   ): void {
     const granted = this.#wait;
-    const isWait = called.action === "wait";
+    const isWait = called.action === "wait" || called.action === "wait_for_condition";
     to.trial_id.push(this.#facts.trialId);
     to.call_index.push(called.call);
     to.process_id.push(called.process);
@@ -636,6 +644,9 @@ class TrialFold {
     to.process_status_after_wait.push(status);
     to.remaining_run_seconds_before.push(this.#remaining(called.at));
     to.remaining_run_seconds_after.push(status === "cut_off" ? null : this.#remaining(at));
+    const condition = this.#conditions?.get(called.call);
+    to.condition_outcome.push(condition?.outcome ?? null);
+    to.condition_probes.push(condition?.probes ?? null);
     to.low_information.push(low);
     to.guided.push(returned === null ? false : returned.guided);
   }
@@ -758,6 +769,9 @@ class TrialFold {
 }
 
 const NONE: readonly never[] = [];
+
+/** Calls that only look after something. */
+const LOOKS: ReadonlySet<ProcessCall> = new Set(["wait", "status", "wait_for_condition", "read_output"]);
 
 /** Whether all of a request's time is the model's own. */
 function isServedAtOnce(service: Service | null): boolean {

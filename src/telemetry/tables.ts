@@ -1,6 +1,8 @@
 /** What is written down of an experiment: one definition for each table, its columns with unit and meaning. */
+
+import { CONDITION_OUTCOMES } from "../agent/condition.ts";
 import { KINDS, SIGNALS } from "../agent/effects.ts";
-import { ACTIONS, AUTO_AWAIT_OUTCOMES, EVENT_NAMES, PURPOSES } from "../agent/events.ts";
+import { AUTO_AWAIT_OUTCOMES, EVENT_NAMES, PROCESS_CALLS, PURPOSES } from "../agent/events.ts";
 import { PROCESS_STATUSES } from "../agent/processes.ts";
 import { COMMAND_CLASSES } from "../policy/command.ts";
 import { AUTO_AWAIT_REASONS, WAIT_REASONS } from "../policy/hold.ts";
@@ -8,7 +10,7 @@ import { HARD_TIMEOUT_REASONS } from "../policy/timeout.ts";
 import { big, dollars, flag, listOf, oneOf, orNull, real, seconds, table, text, whole } from "./table.ts";
 
 /** Grows when a column changes its meaning; a report refuses a file of another version. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 export const OUTCOMES = [
   "submitted",
@@ -168,8 +170,10 @@ export const trials = table("trials", "one row for each trial: one agent on one 
   other_tool_seconds: seconds("time ledger: starting, stopping, looking and reading, sweeps of the runtime included"),
   idle_seconds: seconds("time ledger: neither a call nor a request under way; 0 where requests are not counted"),
   calls_returned_running: whole("foreground calls that came back with a live process"),
-  wait_actions: whole("wait and status calls"),
-  polls: whole("calls that only looked after a process: waits, status looks, reads of output"),
+  wait_actions: whole("wait and status calls, and waits for a condition"),
+  polls: whole(
+    "calls that only looked after something: waits for processes and conditions, status looks, reads of output",
+  ),
   probes: whole("looks whether anything answers at a port"),
   uses_process_tool: flag("whether it made any process call"),
   low_information_waits: whole("waits that came back running with nothing new"),
@@ -258,15 +262,17 @@ export const shellInvocations = table(
 
 export const processWaits = table(
   "process_waits",
-  "one row for each process call: wait, status, stop, list, read_output",
+  "one row for each process call: wait, status, stop, list, read_output, wait_for_condition",
   {
     trial_id: whole("the trial it belongs to"),
     call_index: whole("which tool call of the trial, from 1"),
     process_id: orNull(whole("the process it is about; null if it is about none")),
-    action: oneOf(ACTIONS, "what was asked"),
+    action: oneOf(PROCESS_CALLS, "what was asked"),
     called_seconds: seconds("when the call was made"),
     returned_seconds: orNull(seconds("when control returned; null if the harness cut it off")),
-    requested_wait_seconds: orNull(seconds("as the model named it, else the default; null unless it is a wait")),
+    requested_wait_seconds: orNull(
+      seconds("as the model named it, else the default; null unless it is a wait, for a process or for a condition"),
+    ),
     effective_wait_seconds: orNull(
       seconds("as the policy granted; 0 inside the finalization reserve; null unless it is a wait that was granted"),
     ),
@@ -288,6 +294,10 @@ export const processWaits = table(
     remaining_run_seconds_after: orNull(
       seconds("left of the run as it returned; null when no budget was told or the call was cut off"),
     ),
+    condition_outcome: orNull(
+      oneOf(CONDITION_OUTCOMES, "what a wait for a condition came to; null unless it is one that came to its end"),
+    ),
+    condition_probes: orNull(whole("how often the condition was looked at within this call; null as for its outcome")),
     low_information: flag("whether it is a wait that came back running with nothing new"),
     guided: flag("whether the result carried guidance to finish"),
   },

@@ -24,7 +24,7 @@ import { BrokenPromise } from "./kernel.ts";
 import type { Provider } from "./provider.ts";
 import { Requested } from "./service.ts";
 import type { EndedTrial, Entrant } from "./simulated.ts";
-import { held, holdEnds, isAnnounced, isDue, nextLook, type WatchedProcess } from "./watched.ts";
+import { held, holdEnds, isAnnounced, isDue, isHeld, nextLook, type WatchedProcess } from "./watched.ts";
 
 /** Time as a live world needs it. Moments count from wherever the clock's user says the beginning is. */
 export interface Clock {
@@ -247,7 +247,7 @@ export class LiveRun<Result> {
   #breakInto(why: "cancelled" | "interrupted"): void {
     const effect = this.#waiting;
     if (effect === null || effect.effect === "together") return;
-    if (effect.effect !== "hold" && (why === "cancelled" || effect.effect === "stop")) return;
+    if (!isHeld(effect) && (why === "cancelled" || effect.effect === "stop")) return;
     const at = this.#now();
     // What would be answered at this moment anyway is.
     if (why === "interrupted" && this.#isAnswered(effect, at)) return;

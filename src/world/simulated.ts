@@ -27,7 +27,7 @@ import { type Progress, progressOf, ScriptedProcess } from "./process.ts";
 import type { Provider } from "./provider.ts";
 import { meets, type ScriptedCommand, stretchesOf } from "./script.ts";
 import { Requested } from "./service.ts";
-import { type HoldEffect, held, holdEnds, isDue, type LimitEffect, nextLook } from "./watched.ts";
+import { type HoldEffect, held, holdEnds, isDue, isHeld, type LimitEffect, nextLook } from "./watched.ts";
 
 /** A trial that waits for its slot. */
 export interface Entrant {
@@ -718,7 +718,7 @@ class Strand {
   breakInto(why: "cancelled" | "interrupted"): void {
     const effect = this.#waiting;
     if (effect === null || this.#siblings !== null) return;
-    if (effect.effect !== "hold" && (why === "cancelled" || effect.effect === "stop")) return;
+    if (!isHeld(effect) && (why === "cancelled" || effect.effect === "stop")) return;
     const now = this.#trial.now();
     if (why === "interrupted" && this.#isAnswered(effect, now)) return;
     this.#forget();

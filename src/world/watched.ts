@@ -42,6 +42,11 @@ export function silentAt(silences: readonly Silence[], heard: Instant): Instant 
   return at;
 }
 
+/** Whether a client is kept waiting by it, and may give up. */
+export function isHeld(effect: Effect): boolean {
+  return effect.effect === "hold" || (effect.effect === "pass" && effect.held === true);
+}
+
 /** Why a hold ends now; null: it lasts. */
 export function holdEnds({ until, quiet }: HoldEffect, process: WatchedProcess, now: Instant): Held["why"] | null {
   if (process.endBy(now) !== null) return "exit";

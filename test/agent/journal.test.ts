@@ -130,6 +130,18 @@ const said: readonly (readonly [event: TrialEvent, line: string | null])[] = [
     "held     process-1  until 480.000  remaining_run_budget",
   ],
 
+  [
+    called({ action: "wait_for_condition", process: null, requested: seconds(600) }),
+    "wait                600 s for a condition",
+  ],
+  [
+    { event: "condition_watched", at, call: 2, outcome: "met", probes: 10, code: null },
+    "looked              10 times  met",
+  ],
+  [
+    { event: "condition_watched", at, call: 2, outcome: "cannot_be_met", probes: 1, code: 127 },
+    "looked              once  cannot be met",
+  ],
   [called(), "wait     process-1  3600 s asked"],
   [called({ requested: seconds(2), raised: true }), "wait     process-1  2 s asked, raised to the floor"],
   [called({ requested: seconds(30), defaulted: true }), "wait     process-1  30 s by default"],

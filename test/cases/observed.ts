@@ -24,6 +24,8 @@ export interface Observed {
   readonly hits: number;
   readonly misses: number;
   readonly probes: number;
+  /** How often the condition was looked at in each call that waited for one. */
+  readonly conditionProbes: readonly number[];
   /** Processes alive at the end, and whether any of them still serves. */
   readonly left: number;
   readonly serves: boolean;
@@ -86,6 +88,7 @@ function seen({ arm, task, events, grade, startedAt, endedAt }: FinishedTrial): 
     hits: asked.filter(({ hit }) => hit === true).length,
     misses: asked.filter(({ hit }) => hit === false).length,
     probes: of("probed").length,
+    conditionProbes: of("condition_watched").map(({ probes }) => probes),
     left: of("left_behind").filter(({ end }) => end === null).length,
     serves: of("left_behind").some(({ answers }) => answers),
     survivors: sum(returned.filter(({ tool }) => tool === "exec").map(({ end }) => end?.survivors ?? 0)),

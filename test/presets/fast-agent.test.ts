@@ -1,5 +1,17 @@
 /** The runtime that the design note is about, from release to release, and GAIA's hard timeouts by class. */
-import { commandOf, every, hangs, lasts, lines, result } from "../aRun.ts";
+import {
+  command,
+  commandOf,
+  every,
+  type Hands,
+  hangs,
+  lasts,
+  leaves,
+  lines,
+  refusal,
+  result,
+  serves,
+} from "../aRun.ts";
 import {
   goesOn,
   handedBack,
@@ -12,6 +24,23 @@ import {
   waits,
   wentOn,
 } from "./preset.ts";
+
+const never = Number.POSITIVE_INFINITY;
+
+/** A wait for something that answers after so long. */
+const waitsFor = (readyAfter: number, asked: { readonly timeout?: number; readonly every?: number } = {}) =>
+  function* (hands: Hands) {
+    if (readyAfter !== never) {
+      const server = commandOf({ phases: [serves(readyAfter)], port: 80 });
+      result(yield* hands.exec(server, { background: true }));
+    }
+    return result(yield* hands.waitFor({ answersAt: 80 }, asked));
+  };
+
+const conditionRefused = (asked: { readonly timeout?: number; readonly every?: number }) =>
+  function* (hands: Hands) {
+    return refusal(yield* hands.waitFor({ answersAt: 80 }, asked));
+  };
 
 const ofClass = (name: string, length: number) => ({
   status: "timed_out",
@@ -127,6 +156,63 @@ const presets: Readonly<Record<string, readonly Row[]>> = {
         return [output.startsWith("first"), output.includes("last"), output.length < 10_200];
       },
       [true, false, true],
+    ],
+    [
+      "a timeout reaches what the command has started, and what holds its output open does not delay the result",
+      function* (hands) {
+        const held = commandOf({ phases: [lasts(4, every(1, "line\n")), leaves(null), hangs()], line: "ls" });
+        return result(yield* hands.exec(held, { timeout: 5 }));
+      },
+      { status: "timed_out", elapsed_seconds: 5, output: "line\n".repeat(4) },
+    ],
+    [
+      "a condition is waited for in one call, looked at once and then every 5 s, for 120 s unless asked",
+      waitsFor(never),
+      { outcome: "timed_out", probes: 25, requested_wait_seconds: 120, every_seconds: 5, elapsed_seconds: 120 },
+    ],
+    [
+      "it comes back with the look at which it holds",
+      waitsFor(90, { timeout: 600, every: 10 }),
+      { outcome: "met", probes: 10, elapsed_seconds: 90 },
+    ],
+    [
+      "a predicate that cannot be run ends the wait at once",
+      function* (hands) {
+        const missing = commandOf({ phases: [lasts(0)], exit: { code: 127, signal: null }, line: "no-such-command" });
+        return result(yield* hands.waitFor({ command: missing }));
+      },
+      { outcome: "cannot_be_met", probes: 1, elapsed_seconds: 0, last_exit_code: 127 },
+    ],
+    [
+      "a wait for a condition above 600 s is refused, not clamped",
+      conditionRefused({ timeout: 601 }),
+      "timeout_seconds is 601: expected more than 0, up to 600",
+    ],
+    [
+      "so is a look more often than every 5 s, or more rarely than every 60",
+      function* (hands) {
+        return [yield* conditionRefused({ every: 4 })(hands), yield* conditionRefused({ every: 61 })(hands)];
+      },
+      ["every_seconds is 4: expected 5 to 60", "every_seconds is 61: expected 5 to 60"],
+    ],
+    [
+      "a look has 30 s at most",
+      function* (hands) {
+        return result(yield* hands.waitFor({ command: command(hangs()) }, { timeout: 100, every: 60 }));
+      },
+      { outcome: "timed_out", probes: 2, elapsed_seconds: 100, last_exit_code: null },
+    ],
+    [
+      "a stop lands at once, in the middle of a wait for a condition",
+      waitsFor(never, { timeout: 600, every: 60 }),
+      { outcome: "cancelled", probes: 2, elapsed_seconds: 70 },
+      { cancels: [70] },
+    ],
+    [
+      "a wait for a condition knows of no budget, either",
+      waitsFor(never, { timeout: 600, every: 60 }),
+      { outcome: "timed_out", elapsed_seconds: 600, wait_clamped: false },
+      { told: 1_000, reserve: 600 },
     ],
     [
       "nothing is known of a budget: tests run their 900 s into the reserve",

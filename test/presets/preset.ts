@@ -32,7 +32,7 @@ export type Row = readonly [
   says: string,
   work: (hands: Hands) => Agent<unknown>,
   expected: unknown,
-  told?: Pick<SessionSpec, "told" | "reserve">,
+  told?: Pick<SessionSpec, "told" | "reserve" | "cancels">,
 ];
 
 /** One foreground command of this line, alone. */

@@ -106,6 +106,7 @@ between: [{ do: wait, p: 0.6 }, { do: status, p: 0.1 }, { do: read_output, p: 0.
 on_ready: keep_waiting
 arguments: { background_share: 0.1, timeout_share: 0.3, timeout_seconds: { exponential: { mean: 90 } } }
 reruns: { running: 0.05, timed_out: 0.5, at_most: 2 }
+waits_for_conditions: { timeout_seconds: 600, every_seconds: 10 }
 expects: { sigma: 0.8, background_over_seconds: 120, timeout_factor: 3 }
 forgets_after_compaction: 0.2
 context:

@@ -595,6 +595,14 @@ describe("a habit is refused for", () => {
       ["reruns says nothing of when: expected running or timed_out"],
     ],
     [
+      "waits for conditions that take no time",
+      { waits_for_conditions: "{ timeout_seconds: ▸0, every_seconds: ▸10s }" },
+      [
+        "waits_for_conditions.timeout_seconds is 0: expected a length of time in seconds, 0.001 or more",
+        'waits_for_conditions.every_seconds is "10s": expected a length of time in seconds, 0.001 or more; write 10',
+      ],
+    ],
+    [
       "an expectation from which nothing follows",
       { expects: "▸{ sigma: 1 }" },
       ["expects says nothing of what follows: expected background_over_seconds or timeout_factor"],

@@ -489,6 +489,7 @@ describe("a profile", () => {
       onReady: "keep_waiting",
       arguments: { backgroundShare: 0.1, timeoutShare: 0.3, timeout: { distribution: "exponential", mean: 90 } },
       reruns: { running: 0.05, timedOut: 0.5, atMost: 2 },
+      conditions: { timeout: seconds(600), every: seconds(10) },
       expects: { sigma: 0.8, backgroundOver: seconds(120), timeoutFactor: 3 },
       forgets: 0.2,
       context: {
