@@ -3,17 +3,28 @@ import type { Summary } from "../report/report.ts";
 import { EXIT } from "./exit.ts";
 import type { Screen } from "./screen.ts";
 
-/** What a person wants to see first, in this order. */
-const SHOWN: readonly (readonly [string, string, (value: number) => string])[] = [
-  ["outer_timeouts", "outer timeouts", (value) => value.toFixed(1)],
-  ["reward", "reward", (value) => value.toFixed(3)],
-  ["duration_seconds", "mean duration (s)", (value) => value.toFixed(0)],
-  ["calls_returned_running", "returned running", (value) => value.toFixed(1)],
-  ["time_at_return_seconds", "median time at return (s)", (value) => value.toFixed(2)],
-  ["wait_actions", "wait and status calls", (value) => value.toFixed(1)],
-  ["process_tool_trials", "trials using process", (value) => value.toFixed(1)],
-  ["longest_control_gap_seconds", "longest control gap (s)", (value) => value.toFixed(0)],
-  ["held_in_reserve_seconds", "held in the reserve (s)", (value) => value.toFixed(1)],
+interface Shown {
+  readonly measure: string;
+  readonly says: string;
+  /** As the head of a column among many, in two lines. */
+  readonly head: string;
+  readonly decimals: number;
+}
+
+/** What a person wants to see first, in this order; what no arm has a value of is left out. */
+const SHOWN: readonly Shown[] = [
+  { measure: "outer_timeouts", says: "outer timeouts", head: "outer\ntimeouts", decimals: 1 },
+  { measure: "reward", says: "reward", head: "\nreward", decimals: 3 },
+  { measure: "duration_seconds", says: "mean duration (s)", head: "duration\n(s)", decimals: 0 },
+  { measure: "calls_returned_running", says: "returned running", head: "returned\nrunning", decimals: 1 },
+  { measure: "time_at_return_seconds", says: "median time at return (s)", head: "return\nat (s)", decimals: 2 },
+  { measure: "wait_actions", says: "wait and status calls", head: "waits,\nlooks", decimals: 1 },
+  { measure: "process_tool_trials", says: "trials using process", head: "process\ntrials", decimals: 1 },
+  { measure: "longest_control_gap_seconds", says: "longest control gap (s)", head: "longest\ngap (s)", decimals: 0 },
+  { measure: "held_in_reserve_seconds", says: "held in the reserve (s)", head: "in reserve\n(s)", decimals: 1 },
+  { measure: "cost_usd", says: "cost (USD)", head: "cost\n(USD)", decimals: 3 },
+  { measure: "reward_regret", says: "reward lost to the oracle", head: "lost:\nreward", decimals: 3 },
+  { measure: "regret_seconds", says: "time lost to the oracle (s)", head: "lost:\ntime (s)", decimals: 0 },
 ];
 
 /** Arms as columns up to this many; more read better as rows. */
@@ -25,20 +36,29 @@ export function printSummary(summary: Summary, screen: Screen): void {
   line();
   line(colours.bold(summary.question));
   line();
-  const cell = (arm: string, measure: string, spell: (value: number) => string) => {
+  const cell = (arm: string, { measure, decimals }: Shown) => {
     const figure = summary.arms[arm]?.[measure];
-    return figure === undefined ? "–" : spell(figure.value);
+    // A zero has no sign, whatever it was rounded from.
+    return figure === undefined ? "–" : figure.value.toFixed(decimals).replace(/^-(0\.?0*)$/, "$1");
   };
+  const shown = SHOWN.filter(({ measure }) => names.some((arm) => summary.arms[arm]?.[measure] !== undefined));
+  const { tradeoffs } = summary;
+  const mark = (arm: string) => (tradeoffs?.arms[arm]?.front ? "◆" : "○");
   if (names.length <= ARMS_ACROSS) {
-    const rows = SHOWN.map(([measure, says, spell]) => [says, ...names.map((arm) => cell(arm, measure, spell))]);
-    table(["per replicate", ...names], rows, `l${"r".repeat(names.length)}`);
+    const rows = shown.map((each) => [each.says, ...names.map((arm) => cell(arm, each))]);
+    const front = tradeoffs === null ? [] : [["on the front", ...names.map(mark)]];
+    table(["per replicate", ...names], [...rows, ...front], `l${"r".repeat(names.length)}`);
   } else {
-    const rows = names.map((arm) => [arm, ...SHOWN.map(([measure, , spell]) => cell(arm, measure, spell))]);
-    table(["arm", ...SHOWN.map(([, says]) => says)], rows, `l${"r".repeat(SHOWN.length)}`);
+    const rows = names.map((arm) => [
+      tradeoffs === null ? arm : `${mark(arm)} ${arm}`,
+      ...shown.map((each) => cell(arm, each)),
+    ]);
+    table(["\narm", ...shown.map(({ head }) => head)], rows, `l${"r".repeat(shown.length)}`);
   }
   line();
   if (summary.verdict.withheld !== null) line(`${colours.yellow("verdict withheld")}  ${summary.verdict.withheld}`);
   else if (summary.verdict.sentence !== "") line(summary.verdict.sentence);
+  if (tradeoffs !== null) line(frontInWords(tradeoffs));
   for (const { verdict, sentence } of summary.hypotheses) line(`${badge(verdict, screen)}  ${sentence}`);
   for (const figure of summary.published) {
     const mark =
@@ -51,6 +71,23 @@ export function printSummary(summary: Summary, screen: Screen): void {
   if (summary.published.length > 0)
     line("Inputs were fitted to published figures: agreement shows that they suffice, not that they are the cause.");
   line();
+}
+
+const WEIGHED: Readonly<Record<string, string>> = {
+  reward: "reward",
+  outer_timeout: "outer timeouts",
+  longest_control_gap_seconds: "longest control gap",
+  cost_usd: "cost",
+  tokens: "tokens",
+  provider_calls: "provider calls",
+};
+
+function frontInWords({ objectives, arms }: NonNullable<Summary["tradeoffs"]>): string {
+  const weighed = objectives.map((measure) => WEIGHED[measure] ?? measure);
+  const all = Object.values(arms);
+  const dominated = all.filter(({ front }) => !front).length;
+  const others = dominated === 0 ? "no arm is dominated" : `○ is dominated, ${dominated} of ${all.length}`;
+  return `◆ is on the front of ${weighed.slice(0, -1).join(", ")} and ${weighed.at(-1)}; ${others}. No one number ranks the arms.`;
 }
 
 function badge(verdict: string, { colours }: Screen): string {

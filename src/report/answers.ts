@@ -11,6 +11,8 @@ import { CONFIDENCE, type Comparison, type Estimates } from "./estimates.ts";
 import type { Experiment } from "./experiment.ts";
 import type { JudgedFigure } from "./judged.ts";
 import { MEASURES } from "./measures.ts";
+import type { Tradeoffs } from "./tradeoffs.ts";
+import { listed } from "./words.ts";
 
 type Value = string | number | null;
 
@@ -20,6 +22,7 @@ export async function tellAnswers(
   comparisons: readonly Comparison[],
   estimates: Estimates,
   figures: readonly JudgedFigure[],
+  tradeoffs: Tradeoffs | null,
 ): Promise<void> {
   const labels = new Map(experiment.arms.map(({ row, label }) => [row.arm, label]));
   await make(
@@ -89,6 +92,22 @@ export async function tellAnswers(
       reproduced ? 1 : 0,
     ]),
   );
+  await make(
+    reading,
+    "objectives",
+    "position INTEGER, measure VARCHAR",
+    (tradeoffs?.objectives ?? []).map(({ measure }, at) => [at + 1, measure]),
+  );
+  await make(
+    reading,
+    "standings",
+    "position INTEGER, arm VARCHAR, on_front BOOLEAN, dominated_by VARCHAR, fronts INTEGER, replicates INTEGER",
+    (tradeoffs?.arms ?? []).map(({ arm, onFront, dominatedBy, fronts }, at) => [
+      ...[experiment.arms[at]!.row.position, labels.get(arm)!, onFront ? 1 : 0],
+      dominatedBy.length === 0 ? null : someOf(dominatedBy.map((other) => labels.get(other)!)),
+      ...[fronts, tradeoffs!.replicates],
+    ]),
+  );
   await tellShares(reading, labels);
   if (experiment.hasCalls) await tellFirstControl(reading);
 }
@@ -154,6 +173,11 @@ async function tellShares(reading: Reading, labels: ReadonlyMap<string, string>)
     "position INTEGER, arm VARCHAR, kind VARCHAR, outcome VARCHAR, successes DOUBLE, tries INTEGER, value DOUBLE, low DOUBLE, high DOUBLE",
     rows,
   );
+}
+
+/** Two of some names at most, and how many more there are. */
+function someOf(names: readonly string[]): string {
+  return names.length <= 2 ? listed(names) : `${names[0]} and ${names.length - 1} more`;
 }
 
 async function make(

@@ -200,13 +200,15 @@ function refusing(complaints: string[]): VegaModule.Loader {
 
 /**
  * An SVG as a part of a page. Its ids, counted anew in each, get the chart's name; what the page says already (font, that it is
- * hidden from screen readers) goes. Only tags are touched: what a label says may look like anything.
+ * hidden from screen readers) goes, and so do digits beyond a hundredth of a pixel. Only tags are touched: what a label says may
+ * look like anything.
  */
 function embedded(name: string, svg: string): string {
   return svg
     .replace(/<[a-z][^>]*>/gi, (tag) =>
       tag
         .replace(SUPERFLUOUS, "")
+        .replace(/-?\d+\.\d{3,}/g, (number) => String(Number(Number(number).toFixed(2))))
         .replace(/ id="([^"]*)"/, ` id="${name}-$1"`)
         .replace(/url\(#([^)]*)\)/g, `url(#${name}-$1)`)
         .replace(/ xlink:href="#([^"]*)"/, ` xlink:href="#${name}-$1"`),

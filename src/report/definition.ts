@@ -19,8 +19,8 @@ export const DEFAULT_DEFINITION = fileURLToPath(new URL("../../reports/default/"
 const SHOWN = ["arms", "measures", "exhibits", "published", "provenance", "dictionary"] as const;
 
 const text = z.string().min(1);
-/** What a query needs of a file: single calls, requests to the model, or published figures. */
-const need = z.enum(["calls", "requests", "published"]);
+/** What a query needs of a file: single calls, requests to the model, published figures, several arms to weigh, or an oracle. */
+const need = z.enum(["calls", "requests", "published", "tradeoffs", "oracle"]);
 const needs = z.union([need, z.array(need)]).optional();
 
 const part = z.union([

@@ -89,6 +89,8 @@ export interface Experiment {
   readonly hasCalls: boolean;
   /** Whether requests to the model were counted. */
   readonly hasRequests: boolean;
+  /** Whether trials can be held against the oracle's. */
+  readonly hasOracle: boolean;
   readonly design: Design;
   readonly digest: string;
   /** Whether every world that was asked for is there. */
@@ -116,10 +118,10 @@ export async function readExperiment(reading: Reading): Promise<Experiment> {
   const kinds = await reading.rows<{ kind: string }>(
     "SELECT DISTINCT kind::VARCHAR AS kind FROM trials ORDER BY list_position(['quick', 'long_finite', 'server', 'hanging'], kind::VARCHAR)",
   );
-  const [counted] = await reading.rows<{ scenarios: number; paid: number }>(
-    "SELECT count(DISTINCT scenario)::INTEGER AS scenarios, count(cost_usd)::INTEGER AS paid FROM trials",
+  const [counted] = await reading.rows<{ scenarios: number; paid: number; bounded: number }>(
+    "SELECT count(DISTINCT scenario)::INTEGER AS scenarios, count(cost_usd)::INTEGER AS paid, count(oracle_seconds)::INTEGER AS bounded FROM trials",
   );
-  const { scenarios, paid } = counted!;
+  const { scenarios, paid, bounded } = counted!;
   const declaredFactors = json<string[]>(row.declared_factors, []);
   const path = pathOf(row.crossed, armRows);
   return {
@@ -141,6 +143,7 @@ export async function readExperiment(reading: Reading): Promise<Experiment> {
     scenarios,
     hasCalls: row.detail !== "trials",
     hasRequests: paid > 0,
+    hasOracle: bounded > 0,
     design: designOf(row.population, worldRows.length, scenarios),
     digest: hex16(worldRows.reduce((sum, world) => addDigests(sum, digestFrom(world)), noRows)),
     complete: worldRows.length >= row.replicates && row.finished_at !== null,

@@ -27,6 +27,7 @@ import { type PageSection, page } from "./page.ts";
 import { dictionaryBlock, provenanceBlock } from "./provenance.ts";
 import { type Summary, summaryOf } from "./summary.ts";
 import { conventionsFor } from "./theme.ts";
+import { type Tradeoffs, tradeoffsOf } from "./tradeoffs.ts";
 import { publishedBlock } from "./validity.ts";
 import { hero, verdictSection } from "./verdict.ts";
 import { counted, dataTable, kept, Names, scrolling } from "./words.ts";
@@ -95,6 +96,8 @@ interface Findings {
   readonly hypotheses: readonly JudgedHypothesis[];
   readonly judged: readonly JudgedFigure[];
   readonly unjudged: readonly UnjudgedFigure[];
+  /** Null where there is nothing to weigh. */
+  readonly tradeoffs: Tradeoffs | null;
   readonly sentence: string;
   readonly summary: Summary;
 }
@@ -121,10 +124,11 @@ async function find(tables: Reading, definition: Definition): Promise<Findings> 
   const zeros = await countZeros(tables, experiment);
   const hypotheses = judgeHypotheses(experiment, { among, zeros }, names.of);
   const { judged, unjudged } = judgePublished(experiment, estimates);
-  await tellAnswers(tables, experiment, comparisons, estimates, judged);
+  const tradeoffs = tradeoffsOf(experiment, estimates);
+  await tellAnswers(tables, experiment, comparisons, estimates, judged, tradeoffs);
   const sentence = (await answerOf(tables, `${definition.answer}.sql`, definition.query(definition.answer))) ?? "";
-  const summary = summaryOf(experiment, estimates, comparisons, CONFIDENCE, sentence, hypotheses, judged);
-  return { experiment, names, comparisons, estimates, hypotheses, judged, unjudged, sentence, summary };
+  const summary = summaryOf(experiment, estimates, comparisons, CONFIDENCE, sentence, hypotheses, judged, tradeoffs);
+  return { experiment, names, comparisons, estimates, hypotheses, judged, unjudged, tradeoffs, sentence, summary };
 }
 
 const key = (...parts: readonly string[]) => parts.join("\0");
@@ -240,6 +244,8 @@ ${shown}
     const needs = [part.needs ?? []].flat();
     if (needs.includes("published") && judged.length === 0) return null;
     if (needs.includes("requests") && !experiment.hasRequests) return null;
+    if (needs.includes("tradeoffs") && this.#findings.tradeoffs === null) return null;
+    if (needs.includes("oracle") && !experiment.hasOracle) return null;
     if (needs.includes("calls") && !experiment.hasCalls) {
       return html`<figure class="absent"><h3>${part.question}</h3><p>Needs <code>--detail calls</code>: this run kept trials only.</p></figure>`;
     }

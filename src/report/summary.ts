@@ -3,6 +3,7 @@ import type { Comparison, Estimated, Estimates } from "./estimates.ts";
 import type { Experiment } from "./experiment.ts";
 import type { JudgedFigure, JudgedHypothesis } from "./judged.ts";
 import { isOverCalls, MEASURES } from "./measures.ts";
+import type { Tradeoffs } from "./tradeoffs.ts";
 
 interface SummaryFigure {
   readonly value: number;
@@ -62,6 +63,26 @@ interface SummaryPublished {
   readonly source: string;
 }
 
+/** Reward, timeouts, time to control and cost, weighed against each other by nobody. */
+interface SummaryTradeoffs {
+  /** Measures: what is weighed. */
+  readonly objectives: readonly string[];
+  readonly arms: Readonly<
+    Record<
+      string,
+      {
+        /** Whether no other arm is at least as good in everything and better in something. */
+        readonly front: boolean;
+        /** Arms of the front that are so. */
+        readonly dominated_by: readonly string[];
+        /** Replicates on whose own front it is, of those that have all the values. */
+        readonly front_replicates: number;
+        readonly replicates: number;
+      }
+    >
+  >;
+}
+
 export interface Summary {
   readonly experiment: string;
   readonly source: "simulated" | "measured";
@@ -73,6 +94,8 @@ export interface Summary {
   readonly verdict: { readonly withheld: string | null; readonly sentence: string };
   readonly arms: Readonly<Record<string, Readonly<Record<string, SummaryFigure>>>>;
   readonly differences: Readonly<Record<string, Readonly<Record<string, SummaryDifference>>>>;
+  /** Null where there is nothing to weigh: one arm, or too few values. */
+  readonly tradeoffs: SummaryTradeoffs | null;
   readonly hypotheses: readonly SummaryHypothesis[];
   readonly published: readonly SummaryPublished[];
   /** Measures that this run cannot give because it kept trials only. */
@@ -89,6 +112,7 @@ export function summaryOf(
   sentence: string,
   hypotheses: readonly JudgedHypothesis[],
   published: readonly JudgedFigure[],
+  tradeoffs: Tradeoffs | null,
 ): Summary {
   const { row, arms, digest, complete, withheld, hasCalls } = experiment;
   const first = arms[0]!.row.arm;
@@ -131,6 +155,15 @@ export function summaryOf(
           ),
         ]),
     ),
+    tradeoffs: tradeoffs && {
+      objectives: tradeoffs.objectives.map(({ measure }) => measure),
+      arms: objectOf(
+        tradeoffs.arms.map(({ arm, onFront, dominatedBy, fronts }) => [
+          arm,
+          { front: onFront, dominated_by: dominatedBy, front_replicates: fronts, replicates: tradeoffs.replicates },
+        ]),
+      ),
+    },
     hypotheses: hypotheses.map((judged) => hypothesisOf(judged, confidence)),
     published: published.map(({ row: figure, published: value, mean, low, high, reproduced }) => ({
       arm: figure.arm,

@@ -93,7 +93,7 @@ interface Convention {
 export type Conventions = Readonly<Record<string, Convention>>;
 
 /**
- * By field: `arm` is the label, `series` what has one colour, `tag` what tells arms of one series apart. Where each arm is a
+ * By field: `standing` is whether an arm is on the front, by shape and filling and never by colour; `arm` is the label, `series` what has one colour, `tag` what tells arms of one series apart. Where each arm is a
  * series of its own, all three are the arm.
  */
 export function conventionsFor({ arms, path, declaredFactors }: Experiment): Conventions {
@@ -118,6 +118,7 @@ export function conventionsFor({ arms, path, declaredFactors }: Experiment): Con
     tag: { ...own, ...(path === null ? {} : { title: path }), order: tags, ...looks(tags.length) },
     kind: { order: KINDS },
     part: { order: Object.keys(PARTS), colours: Object.values(PARTS).map(({ light }) => light) },
+    standing: { order: ["on the front", "dominated"], shapes: ["diamond", "circle"] },
     class: { order: Object.keys(CLASSES), colours: Object.values(CLASSES).map(({ light }) => light) },
   };
 }

@@ -793,3 +793,59 @@ describe("a file is refused", () => {
     );
   });
 });
+
+describe("what arms are good for", () => {
+  test("is weighed in four ways, and whoever is beaten in all of them is told who beats him", () => {
+    expect(usual.summary.tradeoffs!.objectives).toEqual([
+      "reward",
+      "outer_timeout",
+      "longest_control_gap_seconds",
+      "cost_usd",
+    ]);
+    const { arms, tradeoffs } = usual.summary;
+    const worse = (one: string, other: string) =>
+      tradeoffs!.objectives.every((measure) => {
+        const sign = measure === "reward" ? -1 : 1;
+        return sign * arms[one]![measure]!.value >= sign * arms[other]![measure]!.value;
+      });
+    for (const [arm, { front, dominated_by }] of Object.entries(tradeoffs!.arms)) {
+      const others = Object.keys(arms).filter((other) => other !== arm && worse(arm, other) && !worse(other, arm));
+      expect(front, arm).toBe(others.length === 0);
+      expect(others).toEqual(expect.arrayContaining([...dominated_by]));
+      expect(dominated_by.length > 0, arm).toBe(!front);
+    }
+    expect(tradeoffs!.arms["budgeted"]).toEqual({
+      ...{ front: false, dominated_by: ["control"] },
+      ...{ front_replicates: 2, replicates: 10 },
+    });
+  });
+
+  test("stands in the page by shape and word, with what each loses to the oracle", () => {
+    const section = /<section id="tradeoffs"[\s\S]*?<\/section>/.exec(usual.page)![0];
+    const text = textOf(section);
+    expect(missing(text, "◆ on the front", "○ dominated", "On the front", "Dominated: budgeted by control.")).toEqual(
+      [],
+    );
+    const { value } = usual.summary.arms["treatment"]!["reward_regret"]!;
+    expect(missing(text, `treatment (${(100 * value).toFixed(1)} points of reward`)).toEqual([]);
+    expect(section.match(/<figure class="chart"/g)).toHaveLength(2);
+  });
+
+  test("is not asked of one arm, and weighs requests where nobody counts tokens", async () => {
+    const alone = await make({ arms: THREE_ARMS.slice(0, 1), hypotheses: [], published: [] });
+    expect(alone.summary.tradeoffs).toBeNull();
+    expect(missing(alone.page, 'id="chart-tradeoffs"', 'id="chart-standings-title"')).toHaveLength(2);
+    const uncounted = await make({ provider: false });
+    expect(uncounted.summary.tradeoffs!.objectives.at(-1)).toBe("provider_calls");
+  });
+
+  test("leaves everybody on the front where arms are alike", async () => {
+    const twins = ["one", "other"].map((arm) => ({ ...THREE_ARMS[0]!, arm }));
+    const { summary, page } = await make({ arms: twins, hypotheses: [], published: [] });
+    expect(Object.values(summary.tradeoffs!.arms)).toEqual([
+      { front: true, dominated_by: [], front_replicates: 10, replicates: 10 },
+      { front: true, dominated_by: [], front_replicates: 10, replicates: 10 },
+    ]);
+    expect(missing(textOf(page), "On the front is every arm")).toEqual([]);
+  });
+});
