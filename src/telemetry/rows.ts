@@ -99,6 +99,10 @@ class TrialFold {
   #aside: Map<number, OpenCall> | null = null;
   /** The request that is open. */
   #asked: Of<"model_asked"> | null = null;
+  /** Those that are over, with their services and when they were answered (null: never), in that order. */
+  readonly #askedOver: Of<"model_asked">[] = [];
+  readonly #servedBy: (Service | null)[] = [];
+  readonly #answeredAt: (Instant | null)[] = [];
   /** Those of child jobs that are open too, by their number. */
   #askedAside: Map<number, Of<"model_asked">> | null = null;
 
@@ -416,8 +420,11 @@ class TrialFold {
   #requestOver(asked: Of<"model_asked">, at: Instant, service: Service | null, answeredAt: Instant | null): void {
     this.#pays(asked);
     if (service !== null) this.#retries += service.retries;
-    const requests = this.#calls?.requests;
-    if (requests !== undefined) this.#pushRequest(requests, asked, service, answeredAt);
+    if (this.#calls?.requests !== undefined) {
+      this.#askedOver.push(asked);
+      this.#servedBy.push(service);
+      this.#answeredAt.push(answeredAt);
+    }
     const alone = this.#exec === null && this.#process === null && this.#asked === null;
     if (alone && this.#aside === null && this.#askedAside === null && isServedAtOnce(service)) {
       this.#inModel += between(asked.at, at);
@@ -651,37 +658,46 @@ class TrialFold {
     to.guided.push(returned === null ? false : returned.guided);
   }
 
-  #pushRequest(
-    { columns: to }: RequestBatch,
-    asked: Of<"model_asked">,
-    service: Service | null,
-    answeredAt: Instant | null,
-  ): void {
-    to.trial_id.push(this.#facts.trialId);
-    to.request_index.push(asked.request);
-    to.purpose.push(asked.purpose);
-    to.asked_seconds.push(asked.at);
-    to.answered_seconds.push(answeredAt);
-    to.queued_seconds.push(service === null ? null : service.queued);
-    to.retrying_seconds.push(service === null ? null : service.retrying);
-    to.first_token_seconds.push(service === null || service.failed ? null : service.firstToken);
-    to.retries.push(service === null ? null : service.retries);
-    to.rate_limited.push(service === null ? null : service.rateLimited);
-    to.failed.push(service === null ? null : service.failed);
-    to.prompt_tokens.push(asked.prompt);
-    to.uncached_tokens.push(asked.uncached);
-    to.cache_write_tokens.push(asked.cacheWrite);
-    to.cache_read_tokens.push(asked.cacheRead);
-    to.output_tokens.push(asked.output);
-    to.cost_usd.push(asked.cost);
-    to.pause_tax_usd.push(asked.pauseTax);
-    to.cache_hit.push(asked.hit);
+  /** The requests of the trial, column by column: one after the other they would be most of what a trial's rows take. */
+  #pushRequests({ columns: to }: RequestBatch): void {
+    const { trialId } = this.#facts;
+    const asked = this.#askedOver;
+    for (let at = 0; at < asked.length; at += 1) to.trial_id.push(trialId);
+    for (let at = 0; at < asked.length; at += 1) to.request_index.push(asked[at]!.request);
+    for (let at = 0; at < asked.length; at += 1) to.purpose.push(asked[at]!.purpose);
+    for (let at = 0; at < asked.length; at += 1) to.asked_seconds.push(asked[at]!.at);
+    for (let at = 0; at < asked.length; at += 1) to.answered_seconds.push(this.#answeredAt[at]!);
+    this.#pushServices(to);
+    this.#pushTokens(to);
+  }
+
+  #pushServices(to: RequestBatch["columns"]): void {
+    const services = this.#servedBy;
+    for (let at = 0; at < services.length; at += 1) to.queued_seconds.push(services[at]?.queued ?? null);
+    for (let at = 0; at < services.length; at += 1) to.retrying_seconds.push(services[at]?.retrying ?? null);
+    for (let at = 0; at < services.length; at += 1) to.first_token_seconds.push(firstTokenOf(services[at]!));
+    for (let at = 0; at < services.length; at += 1) to.retries.push(services[at]?.retries ?? null);
+    for (let at = 0; at < services.length; at += 1) to.rate_limited.push(services[at]?.rateLimited ?? null);
+    for (let at = 0; at < services.length; at += 1) to.failed.push(services[at]?.failed ?? null);
+  }
+
+  #pushTokens(to: RequestBatch["columns"]): void {
+    const asked = this.#askedOver;
+    for (let at = 0; at < asked.length; at += 1) to.prompt_tokens.push(asked[at]!.prompt);
+    for (let at = 0; at < asked.length; at += 1) to.uncached_tokens.push(asked[at]!.uncached);
+    for (let at = 0; at < asked.length; at += 1) to.cache_write_tokens.push(asked[at]!.cacheWrite);
+    for (let at = 0; at < asked.length; at += 1) to.cache_read_tokens.push(asked[at]!.cacheRead);
+    for (let at = 0; at < asked.length; at += 1) to.output_tokens.push(asked[at]!.output);
+    for (let at = 0; at < asked.length; at += 1) to.cost_usd.push(asked[at]!.cost);
+    for (let at = 0; at < asked.length; at += 1) to.pause_tax_usd.push(asked[at]!.pauseTax);
+    for (let at = 0; at < asked.length; at += 1) to.cache_hit.push(asked[at]!.hit);
   }
 
   close({ columns: to }: TrialBatch): void {
     const facts = this.#facts;
     const duration = facts.endedAt - facts.startedAt;
     this.#allOver(duration as Instant);
+    if (this.#calls?.requests !== undefined) this.#pushRequests(this.#calls.requests);
     const reserveBegins = Math.max(this.#reserveBegins, 0);
     const entered = duration >= reserveBegins;
     let unfinished = 0;
@@ -772,6 +788,10 @@ const NONE: readonly never[] = [];
 
 /** Calls that only look after something. */
 const LOOKS: ReadonlySet<ProcessCall> = new Set(["wait", "status", "wait_for_condition", "read_output"]);
+
+function firstTokenOf(service: Service | null): Duration | null {
+  return service === null || service.failed ? null : service.firstToken;
+}
 
 /** Whether all of a request's time is the model's own. */
 function isServedAtOnce(service: Service | null): boolean {
