@@ -338,6 +338,7 @@ export function runs(
     readonly timeout?: number;
     readonly id?: string;
     readonly neededLater?: boolean;
+    readonly persist?: boolean;
   } = {},
 ): RunStep {
   return {
@@ -348,6 +349,7 @@ export function runs(
     timeout: options.timeout === undefined ? null : seconds(options.timeout),
     thenStep: false,
     ...(options.neededLater === undefined ? null : { neededLater: options.neededLater }),
+    ...(options.persist === undefined ? null : { persist: options.persist }),
   };
 }
 

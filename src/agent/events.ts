@@ -183,6 +183,10 @@ export type TrialEvent =
   | { readonly event: "job_ended"; readonly at: Instant; readonly job: string; readonly result: JobResult }
   /** Something from outside that the plan did not have in it. */
   | { readonly event: "happened"; readonly at: Instant; readonly what: OutsideEvent["what"] }
+  /** The run is done, and held open for what it still runs. */
+  | { readonly event: "exit_held"; readonly at: Instant; readonly until: Instant }
+  /** A process that the run was held open for: its end, or null where it was held open for no longer. */
+  | { readonly event: "exit_awaited"; readonly at: Instant; readonly process: ProcessId; readonly end: End | null }
   /** The runtime itself has ended a process. */
   | { readonly event: "swept"; readonly at: Instant; readonly process: ProcessId; readonly end: End | null }
   /** The harness ends the trial at a limit other than time. */
@@ -233,6 +237,8 @@ export const EVENT_NAMES = [
   "job_began",
   "job_ended",
   "happened",
+  "exit_held",
+  "exit_awaited",
   "swept",
   "limit_reached",
   "provider_failed",

@@ -88,7 +88,7 @@ function passing(events: readonly TrialEvent[], by: Instant): number {
   const ends = new Map<number, Instant>();
   for (const event of events) {
     if (event.event === "exec_called" && event.process !== null) commands.set(event.process, event.command);
-    if (event.event !== "control_returned" && event.event !== "left_behind") continue;
+    if (event.event !== "control_returned" && event.event !== "left_behind" && event.event !== "exit_awaited") continue;
     const { process, end } = event;
     if (process !== null && end?.by === "itself" && end.prevented !== true) ends.set(process, end.at);
   }

@@ -1,7 +1,7 @@
 /** A trial's events as lines that a person can read: `480.000  held     process-1  until 720.000`. */
 import { type Instant, inSeconds, never } from "../policy/time.ts";
 import type { TrialEvent } from "./events.ts";
-import { processName } from "./processes.ts";
+import { processName, statusAfter } from "./processes.ts";
 
 /** One line without its moment; null for what a reader of a journal does not miss. */
 export function journalLine(event: TrialEvent): string | null {
@@ -67,6 +67,10 @@ export function journalLine(event: TrialEvent): string | null {
       return line("job end", null, `${printable(event.job)}  ${event.result}`);
     case "happened":
       return line("outside", null, event.what);
+    case "exit_held":
+      return line("held", null, `open until ${moment(event.until)}`);
+    case "exit_awaited":
+      return line("awaited", event.process, event.end === null ? "still running" : statusAfter(event.end));
     case "swept":
       return line("swept", event.process, event.end === null ? "still running" : "");
     case "limit_reached":

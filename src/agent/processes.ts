@@ -24,6 +24,8 @@ export interface ManagedProcess {
   readonly command: Command;
   readonly startedAt: Instant;
   readonly background: boolean;
+  /** Declared to outlive the run. */
+  readonly persist: boolean;
   /** Null while it runs, as far as anyone has looked. */
   end: End | null;
   status: ProcessStatus;
@@ -51,8 +53,17 @@ export class Processes {
     return this.#all.push(null) as ProcessId;
   }
 
-  add(id: ProcessId, command: Command, startedAt: Instant, background: boolean): ManagedProcess {
-    const process: ManagedProcess = { id, command, startedAt, background, end: null, status: "running", cursor: 0 };
+  add(id: ProcessId, command: Command, startedAt: Instant, background: boolean, persist = false): ManagedProcess {
+    const process: ManagedProcess = {
+      id,
+      command,
+      startedAt,
+      background,
+      persist,
+      end: null,
+      status: "running",
+      cursor: 0,
+    };
     this.#all[id - 1] = process;
     return process;
   }
@@ -66,6 +77,7 @@ export class Processes {
       command,
       startedAt: beginning,
       background: true,
+      persist: false,
       end,
       status: statusAfter(end),
       cursor: 0,

@@ -19,6 +19,7 @@ import {
   extension,
   farthestGrant,
   type Hold,
+  heldOpenUntil,
   initialTotalBoundary,
   processWait,
   refusedCeiling,
@@ -163,6 +164,8 @@ export interface ExecCall {
   readonly timeout: Duration | null;
   /** Which run of the same step it is; left out: the first, 0. */
   readonly attempt?: number;
+  /** Declared to outlive the run; left out: it is not. */
+  readonly persist?: boolean;
   /** In place of the settings' own bound, for a client that waits longer or less long than others; left out: theirs. */
   readonly maxHold?: Duration | null;
 }
@@ -252,7 +255,7 @@ export class Shell {
 
   started(begun: BegunExec, { at }: Passed): void {
     const { id, asked } = begun;
-    begun.process = this.#processes.add(id, asked.command, at, asked.background);
+    begun.process = this.#processes.add(id, asked.command, at, asked.background, asked.persist);
   }
 
   /** A timeout is the world's to keep from now on. */
@@ -605,11 +608,55 @@ export class Shell {
     return answers;
   }
 
+  /** Waits for what still runs at the end of a run, as far as the policy has it held open; when it goes on. */
+  *holdOpen(now: Instant): Agent<Instant> {
+    const live = this.#processes.list().filter(({ end, persist }) => end === null && !persist);
+    if (live.length === 0) return now;
+    const until = heldOpenUntil(this.#settings, this.#budget, now);
+    this.#record({ event: "exit_held", at: now, until });
+    let at = now;
+    for (const process of live) {
+      let held: Held;
+      // What comes from outside is for whoever is told of it afterwards.
+      do held = (yield { effect: "hold", anyOf: [process.id], until, quiet: null }) as Held;
+      while (held.why === "interrupted");
+      at = held.at;
+      if (held.end !== null) this.#ended(process, held.end);
+      this.#record({ event: "exit_awaited", at, process: process.id, end: held.end });
+    }
+    return at;
+  }
+
+  /** The run is done: ends what it still runs, as far as the policy has it so; when that is done. */
+  *leave(now: Instant): Agent<Instant> {
+    const { cleanExit, exitGrace } = this.#settings;
+    if (cleanExit === "usual" || cleanExit === "leave") return now;
+    const keeps = cleanExit === "keep_persistent";
+    if (this.#processes.list().every(({ end, persist }) => end !== null || (keeps && persist))) return now;
+    const passed =
+      exitGrace === nothing ? now : ((yield { effect: "pass", until: after(now, exitGrace) }) as Passed).at;
+    return yield* this.sweep(passed, keeps);
+  }
+
+  /** What a runtime ends that exits at once. */
+  *exitNow(now: Instant): Agent<Instant> {
+    const { cleanExit } = this.#settings;
+    return cleanExit === "leave" ? now : yield* this.sweep(now, cleanExit === "keep_persistent");
+  }
+
+  /** What a session that ends leaves running. */
+  kept(): readonly ProcessId[] {
+    const { cleanExit } = this.#settings;
+    if (cleanExit === "usual" || cleanExit === "reap") return NONE;
+    const all = this.#processes.list();
+    return (cleanExit === "leave" ? all : all.filter(({ persist }) => persist)).map(({ id }) => id);
+  }
+
   /** Ends every live process at the runtime's own hand, one after the other; when that is done. */
-  *sweep(now: Instant): Agent<Instant> {
+  *sweep(now: Instant, keepsPersistent = false): Agent<Instant> {
     let at = now;
     for (const process of this.#processes.list()) {
-      if (process.end !== null) continue;
+      if (process.end !== null || (keepsPersistent && process.persist)) continue;
       const stopped = (yield { effect: "stop", process: process.id, ...this.#kill }) as Stopped;
       at = stopped.at;
       if (stopped.end !== null) this.#ended(process, stopped.end);

@@ -81,7 +81,20 @@ export function trial(spec: TrialSpec, record: Record): Agent<void> {
     outerLimit: spec.outerLimit,
     reserveBegins: budget === null ? reserveIfTold(spec) : reserveBegins(budget),
   });
-  return pursue(new Work(spec, budget, record));
+  const work = new Work(spec, budget, record);
+  return leavesNothingAsItIs(spec.settings) ? leaving(work) : pursue(work);
+}
+
+const leavesNothingAsItIs = ({ cleanExit }: Settings) => cleanExit === "reap" || cleanExit === "keep_persistent";
+
+/** The plan, and then whatever the runtime does on its way out. Should it be cut off there, the work is done all the same. */
+function* leaving(work: Work): Agent<void> {
+  yield* pursue(work);
+  try {
+    if (work.isDone) yield* work.shell.leave(work.now);
+  } catch (thrown) {
+    if (!(thrown instanceof CutOff)) throw thrown;
+  }
 }
 
 /** Where the reserve would begin if the policy knew of the outer limit: what an untold arm is measured against. */
@@ -138,6 +151,7 @@ function* pursue(work: Work): Agent<void> {
         case "commit":
         case "submit":
           if (work.owes) yield* work.attendsOwed();
+          if (work.waitsAtExit && step.step === "submit") yield* work.holdsOpen();
           if (!work.isReady) yield* work.comesToCall();
           if (work.finishes(step.step)) return;
           break;
@@ -145,6 +159,7 @@ function* pursue(work: Work): Agent<void> {
           yield* work.does(step);
       }
     }
+    if (work.waitsAtExit) yield* work.holdsOpen();
     work.ends(null);
   } catch (thrown) {
     if (thrown instanceof CutOff) work.ends(thrown.at);
@@ -181,6 +196,10 @@ class Work {
   isReady: boolean;
   /** Whether calls are made as the plan says, and nothing is ever added. */
   readonly plainly: boolean;
+  /** Whether the run is held open at its end for what it still runs. */
+  readonly waitsAtExit: boolean;
+  /** Whether the trial has come to its own end: submitted, or with nothing more to do. */
+  isDone = false;
   readonly #spec: TrialSpec;
   readonly #budget: RunBudget | null;
   readonly #record: Record;
@@ -227,6 +246,7 @@ class Work {
     this.#requestsHere = this.#requestsKey;
     this.isReady = !this.counts;
     this.plainly = callsPlainly(profile);
+    this.waitsAtExit = settings.exitWaitsForJobs && parent === null;
   }
 
   /** Whether a step is given up, to finish in time. */
@@ -252,7 +272,10 @@ class Work {
     if (this.#job !== null) {
       if (act === "submit") this.#jobEnds(this.skipped ? "partial" : "whole");
     } else if (act === "commit") this.#record({ event: "committed", at });
-    else this.#record({ event: "submitted", at, partial: this.skipped });
+    else {
+      this.isDone = true;
+      this.#record({ event: "submitted", at, partial: this.skipped });
+    }
     return act === "submit";
   }
 
@@ -260,7 +283,16 @@ class Work {
   ends(cutAt: Instant | null): void {
     if (cutAt !== null) this.now = cutAt;
     if (this.#job !== null) this.#jobEnds(cutAt === null ? (this.skipped ? "partial" : "whole") : "salvaged");
-    else this.#record(cutAt === null ? { event: "gave_up", at: this.now } : { event: "cut_off", at: cutAt });
+    else {
+      this.isDone = cutAt === null;
+      this.#record(cutAt === null ? { event: "gave_up", at: this.now } : { event: "cut_off", at: cutAt });
+    }
+  }
+
+  /** The work is done, and the run is held open for what it still runs. What comes from outside is taken in afterwards. */
+  *holdsOpen(): Agent<void> {
+    this.now = yield* this.shell.holdOpen(this.now);
+    if (this.hasNews) yield* this.takesNews();
   }
 
   begins(job: string): void {
@@ -439,7 +471,8 @@ class Work {
     const { profile, luck, key, redraw = null } = this.#spec;
     const command = attempt === 0 || redraw === null ? step.command : redraw(step.id, attempt);
     const own = called(profile, command.usual, step, luck, luck.within(key, step.id));
-    return { command, attempt, ...own };
+    const asked = { command, attempt, ...own };
+    return step.persist === true ? { ...asked, persist: true } : asked;
   }
 
   *does(step: Exclude<Step, { step: "think" | "run" | "commit" | "submit" }>): Agent<void> {
@@ -777,11 +810,12 @@ class Work {
       else if (what !== "switch" && what !== "user_background") throw new Over();
       switch (what) {
         case "user_stop":
-          this.now = yield* this.shell.sweep(this.now);
+          if (this.#spec.settings.userStopEnds === "session") this.now = yield* this.shell.sweep(this.now);
           this.#losesSight();
           break;
         case "headless_exit":
-          this.now = yield* this.shell.sweep(this.now);
+          if (this.waitsAtExit) this.now = yield* this.shell.holdOpen(this.now);
+          this.now = yield* this.shell.exitNow(this.now);
           this.ends(null);
           throw new Over();
         case "restart":

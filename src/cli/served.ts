@@ -56,12 +56,13 @@ export async function served(terms: Terms, outside: Outside): Promise<number> {
   await server.connect(new StdioServerTransport(process.stdin, outside.stdout));
   greet(terms, budget, reclaimed, screen);
   const why = await ending.why;
+  if (why === END_OF_INPUT) await Promise.race([session.leave(), ending.isMadeTo]);
 
   const endedAt = session.end();
   const { name: client = "a client", version = "" } = server.getClientVersion() ?? {};
   const all = { ...facts, client: `${client} ${version}`.trim(), finishedAt: new Date().toISOString() };
   const [unended] = await Promise.all([
-    port.endAll(shorter(settings.killGrace, PATIENCE)),
+    port.endAll(shorter(settings.killGrace, PATIENCE), session.kept()),
     keep(folder, session, endedAt, all),
   ]);
   await server.close();
@@ -76,18 +77,36 @@ const PATIENCE = seconds(2);
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+const END_OF_INPUT = "end of input";
+
+interface Ending {
+  readonly why: Promise<string>;
+  /** Comes with the first signal, whatever came before. */
+  readonly isMadeTo: Promise<void>;
+  readonly comes: () => void;
+}
+
 /** Comes with the end of the input, or with a signal. Further signals change nothing: ending takes its time, which is short. */
-function theEnd({ stdout }: Outside): { readonly why: Promise<string>; readonly comes: () => void } {
+function theEnd({ stdout }: Outside): Ending {
   let comes = (_why: string): void => {};
+  let makes = (): void => {};
   const why = new Promise<string>((resolve) => {
     comes = resolve;
   });
-  for (const signal of SIGNALS) process.on(signal, () => comes(signal));
-  const input = () => comes("end of input");
+  const isMadeTo = new Promise<void>((resolve) => {
+    makes = resolve;
+  });
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      comes(signal);
+      makes();
+    });
+  }
+  const input = () => comes(END_OF_INPUT);
   process.stdin.once("end", input).once("close", input).once("error", input);
   // Nobody reads any more. What ends a listing is no reason here to leave everything as it is.
   stdout.removeAllListeners("error").on("error", input);
-  return { why, comes: input };
+  return { why, isMadeTo, comes: input };
 }
 
 /** A folder that another session has is the user's to mend. */

@@ -148,6 +148,12 @@ export function processWait(
   });
 }
 
+/** Until when a run that is done is held open for what it still runs; `never` if nothing bounds it. */
+export function heldOpenUntil(settings: Settings, budget: RunBudget | null, now: Instant): Instant {
+  const reserve = budget === null ? never : latest(now, reserveBegins(budget));
+  return earliest(reserve, bound(now, settings.exitWaitMax) ?? never);
+}
+
 /** The slice in force; null when waits are not sliced. */
 export function sliceOf(settings: Settings, budget: RunBudget | null, cadence: Duration | null): Duration | null {
   const slice = settings.processWaitSlice;

@@ -260,6 +260,20 @@ export const settingsTable = {
   condition_probe_every_min_seconds: length(5, "the most often that may be asked for, less is refused", [1, 3_600]),
   condition_probe_every_max_seconds: length(60, "the most rarely that may be asked for, more is refused", [1, 3_600]),
   condition_probe_limit_seconds: length(30, "longest that one look may take which runs a command", [1, 3_600]),
+  user_stop_ends: choice(
+    ["session", "turn"],
+    "what a user's stop ends: all that runs in the background too, or only what the model is at",
+  ),
+  exit_waits_for_jobs: flag(
+    false,
+    "a run that is done is held open for what it still runs, into the reserve of a run budget never; not for what is declared persistent",
+  ),
+  exit_wait_max_seconds: bound("none", "how long a run is held open at most for what it still runs"),
+  clean_exit: choice(
+    ["usual", "leave", "reap", "keep_persistent"],
+    "what a run that is done does with what it still runs; usual: in a trial whoever grades it finds it, a served session ends it; keep_persistent: ends all that was not declared persistent",
+  ),
+  exit_grace_seconds: length(0, "from the end of a run until it ends what it still runs", [0, 3_600]),
   finalization_reserve_seconds: bound(600, "kept at the end of the run for repair, commit and submission"),
   finalization_reserve_fraction: {
     kind: "amount",

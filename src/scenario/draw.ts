@@ -118,7 +118,7 @@ class Drawing {
   }
 
   /** Looking at a process without waiting for it takes the model its usual step, whatever there is to see. */
-  #run({ id, command, background, timeout, neededLater }: UndrawnRun, thenStep = background): RunStep {
+  #run({ id, command, background, timeout, neededLater, persist }: UndrawnRun, thenStep = background): RunStep {
     return {
       step: "run",
       id,
@@ -127,6 +127,7 @@ class Drawing {
       timeout,
       thenStep,
       ...(neededLater ? { neededLater } : {}),
+      ...(persist ? { persist } : {}),
     };
   }
 

@@ -138,10 +138,11 @@ const run = oneOf(
       command: text("the name of a command"),
       background: flag().optional(),
       timeout_seconds: someLength().optional(),
+      persist: flag().optional().describe("declared to outlive the run, where the policy makes a difference of it"),
       id: name("the step").optional(),
     }),
   ],
-  "the name of a command, or { command, background, timeout_seconds, id }",
+  "the name of a command, or { command, background, timeout_seconds, persist, id }",
 ).meta({ id: "run" });
 
 const atMost = () => count("a number of attempts", 1, 1_000);

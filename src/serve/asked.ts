@@ -14,6 +14,7 @@ export interface ExecAsked {
   readonly cwd: string | null;
   readonly timeout: Duration | null;
   readonly background: boolean;
+  readonly persist: boolean;
 }
 
 export interface ProcessAsked {
@@ -45,7 +46,7 @@ const MOST_SECONDS = 1e11;
 type Arguments = Readonly<Record<string, unknown>>;
 
 export function execAsked(given: Arguments): Asked<ExecAsked, string> {
-  const read = new Reader("exec", given, EXEC_ARGUMENTS, ["timeout"]);
+  const read = new Reader("exec", given, EXEC_ARGUMENTS, ["timeout", "persist"]);
   const command = read.text("command", "a command line");
   const cwd = read.optional("cwd", (name) => read.text(name, "the path of a folder"));
   const named = read.seconds("timeout_seconds", "more than 0", (number) => number > 0);
@@ -54,9 +55,10 @@ export function execAsked(given: Arguments): Asked<ExecAsked, string> {
     read.faults.push(`timeout_seconds is ${given["timeout_seconds"]} and timeout is ${given["timeout"]}: give one`);
   }
   const background = read.optional("background", (name) => read.flag(name)) ?? false;
+  const persist = read.optional("persist", (name) => read.flag(name)) ?? false;
   if (command === null) read.missing("command", "a command line");
   if (command === null || read.faults.length > 0) return { faults: read.faults, as: command ?? "" };
-  return { asked: { command, cwd, timeout: named ?? short, background } };
+  return { asked: { command, cwd, timeout: named ?? short, background, persist } };
 }
 
 export function conditionAsked(given: Arguments): Asked<ConditionAsked, "wait_for_condition"> {

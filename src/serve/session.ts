@@ -81,6 +81,16 @@ export class Session {
     return this.#shell.turnDown(asked, why, this.clock.now());
   }
 
+  /** The client is done, but the run is not: it is held open for what it still runs, as far as the policy has it so. */
+  async leave(): Promise<void> {
+    if (this.settings.exitWaitsForJobs) await this.call((shell, now) => shell.holdOpen(now)).done;
+  }
+
+  /** What outlives the session. */
+  kept(): ReadonlySet<ProcessId> {
+    return new Set(this.#shell.kept());
+  }
+
   /**
    * The client has gone. Calls that are still held end here, whoever may still hear of them; processes are left as they are.
    * A session that lasts to the end of its run was cut off by whoever had set that end.

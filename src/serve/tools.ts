@@ -167,7 +167,7 @@ function processDescription(terms: ToolTerms): string {
       "A wait may be granted for less than you ask; wait_clamped and clamp_reasons say so.",
     "status: how it stands, with its new output, at once. stop: ends it and all it has started; of one that has ended already it says so. list: every process of this session, and totals.",
     `read_output: its output from byte offset on, ${settings.readOutputLimitBytes} bytes at most; go on at next_offset.`,
-    "A live process must not be started again. Whatever you leave running is ended with the session.",
+    `A live process must not be started again. ${leftRunning(settings)}`,
     aboutTheRun(terms),
   ].join("\n");
 }
@@ -182,6 +182,13 @@ function conditionDescription(terms: ToolTerms): string {
       "One that cannot be run ends the wait at once. Nothing that runs is stopped by it.",
     aboutTheRun(terms),
   ].join("\n");
+}
+
+function leftRunning({ cleanExit, exitWaitsForJobs }: Settings): string {
+  const waits = exitWaitsForJobs ? "The session is held open for what still runs at its end. " : "";
+  if (cleanExit === "leave") return `${waits}Whatever you leave running outlives the session.`;
+  if (cleanExit !== "keep_persistent") return `${waits}Whatever you leave running is ended with the session.`;
+  return `${waits}Whatever you leave running is ended with the session, unless it was started with persist: true.`;
 }
 
 /** How long one wait may be, in a sentence with the settings' numbers. */
@@ -213,6 +220,14 @@ function execInput(settings: Settings): ObjectSchema {
         "hard limit, counted from the start: then the command is ended with all it has started; left out: as the description says",
       ),
       background: described({ type: "boolean", default: false }, "hand it back as soon as it has started"),
+      ...(settings.cleanExit === "keep_persistent"
+        ? {
+            persist: described(
+              { type: "boolean", default: false },
+              "let it outlive the session, which ends everything else; redirect its output, nobody takes it any more",
+            ),
+          }
+        : {}),
     },
     required: ["command"],
   };

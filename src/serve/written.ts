@@ -102,7 +102,7 @@ function withKinds(events: readonly TrialEvent[]): readonly TrialEvent[] {
   const starts = new Map<number, Instant>();
   for (const event of events) {
     if (event.event === "exec_called" && event.process !== null) starts.set(event.process, event.at);
-    if (event.event !== "control_returned" && event.event !== "left_behind") continue;
+    if (event.event !== "control_returned" && event.event !== "left_behind" && event.event !== "exit_awaited") continue;
     const began = event.process === null ? undefined : starts.get(event.process);
     if (began !== undefined && event.end?.by === "itself") lengths.set(event.process!, between(began, event.end.at));
   }

@@ -115,6 +115,8 @@ class TrialFold {
   #inHardHold = 0;
   #inWait = 0;
   #inOtherTool = 0;
+  /** Nobody at work, and no call under way: the run is held open for what still runs. */
+  #inIdle = 0;
 
   #outcome: Outcome = "gave_up";
   #committed = false;
@@ -239,6 +241,10 @@ class TrialFold {
         this.#jobsEnded += 1;
         if (event.result === "salvaged") this.#jobCut(event, index);
         return;
+      case "exit_awaited":
+        this.#wasHeldOpen(event.at, index);
+        if (event.end !== null) this.#ends(event.process, event.end, null);
+        return;
       case "swept":
         this.#sweeps(event, index);
         return;
@@ -261,6 +267,7 @@ class TrialFold {
         return;
       case "cut_off":
         this.#outcome = "outer_timeout";
+        this.#wasHeldOpen(event.at, index);
         this.#allOver(event.at);
         return;
       case "session_ended":
@@ -275,6 +282,7 @@ class TrialFold {
         }
         return;
       // Told by what follows.
+      case "exit_held":
       case "forgot":
       case "job_began":
       case "happened":
@@ -568,6 +576,12 @@ class TrialFold {
     return started === undefined ? beginning : started.at;
   }
 
+  /** Where a run was held open until now, since the event before, nobody was at work. */
+  #wasHeldOpen(at: Instant, index: number): void {
+    const before = this.#events[index - 1];
+    if (before?.event === "exit_held" || before?.event === "exit_awaited") this.#inIdle += between(before.at, at);
+  }
+
   /** The runtime ends what still runs, one after the other: the time since the event before is that of this stop. */
   #sweeps({ at, process, end }: Of<"swept">, index: number): void {
     const isAlone = this.#othersSince(this.#exec ?? this.#process) === never;
@@ -707,7 +721,7 @@ class TrialFold {
     const isCounted = this.#requests > 0;
     const inTools = this.#inInitialHold + this.#inAutoAwait + this.#inHardHold + this.#inWait + this.#inOtherTool;
     // Where nobody counts requests the model has all the time that no call has.
-    const rest = duration - inTools - this.#inRetry - this.#inQueue - this.#inModel;
+    const rest = duration - inTools - this.#inRetry - this.#inQueue - this.#inModel - this.#inIdle;
     const untold = this.#outcome === "ended";
     to.trial_id.push(facts.trialId);
     to.experiment_id.push(facts.experimentId);
@@ -754,7 +768,7 @@ class TrialFold {
     to.hard_hold_seconds.push(this.#inHardHold);
     to.process_wait_seconds.push(this.#inWait);
     to.other_tool_seconds.push(this.#inOtherTool);
-    to.idle_seconds.push(isCounted ? rest : 0);
+    to.idle_seconds.push(this.#inIdle + (isCounted ? rest : 0));
     to.calls_returned_running.push(this.#returnedRunning);
     to.wait_actions.push(this.#waitActions);
     to.polls.push(this.#polls);

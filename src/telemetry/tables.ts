@@ -168,7 +168,9 @@ export const trials = table("trials", "one row for each trial: one agent on one 
   hard_hold_seconds: seconds("time ledger: held under a hard timeout"),
   process_wait_seconds: seconds("time ledger: held by waits"),
   other_tool_seconds: seconds("time ledger: starting, stopping, looking and reading, sweeps of the runtime included"),
-  idle_seconds: seconds("time ledger: neither a call nor a request under way; 0 where requests are not counted"),
+  idle_seconds: seconds(
+    "time ledger: neither a call nor a request under way; where requests are not counted, only what the run was held open for at its end",
+  ),
   calls_returned_running: whole("foreground calls that came back with a live process"),
   wait_actions: whole("wait and status calls, and waits for a condition"),
   polls: whole(

@@ -62,8 +62,10 @@ export interface ChildrenPort extends ProcessPort {
   /**
    * Ends everything that the session has started, and the session: TERM, the grace, KILL. Nothing starts any more.
    * Comes back with whoever not even KILL has ended.
+   *
+   * @param kept commands that are to outlive the session, with all they have started; what they print is lost from then on
    */
-  endAll(grace?: Duration): Promise<readonly number[]>;
+  endAll(grace?: Duration, kept?: ReadonlySet<ProcessId>): Promise<readonly number[]>;
 }
 
 /** A gigabyte four times over: more than anybody reads, less than a disk. */
@@ -129,23 +131,35 @@ class Session implements ChildrenPort {
     return new Map(outlived);
   }
 
-  endAll(grace: Duration = seconds(2)): Promise<readonly number[]> {
-    this.#over ??= this.#endAll(grace);
+  endAll(grace: Duration = seconds(2), kept: ReadonlySet<ProcessId> = NOBODY): Promise<readonly number[]> {
+    this.#over ??= this.#endAll(grace, kept);
     return this.#over;
   }
 
-  async #endAll(grace: Duration): Promise<readonly number[]> {
-    const children = [...this.#children.values()];
+  async #endAll(grace: Duration, kept: ReadonlySet<ProcessId>): Promise<readonly number[]> {
+    const children: Child[] = [];
+    for (const [id, child] of this.#children) {
+      if (kept.has(id)) child.release();
+      else children.push(child);
+    }
     const ended = children.map((child) => child.ended);
     for (const child of children) child.terminate(this.clock.now(), grace, "stop", "tree");
     await Promise.all(ended);
-    const outlived = [...this.patrol.census.families].filter((family) => family.living.length > 0);
+    const stay = new Set([...kept].map((id) => this.#children.get(id)?.family));
+    const outlived = [...this.patrol.census.families].filter((family) => family.living.length > 0 && !stay.has(family));
     await this.patrol.endAll(outlived, grace);
-    // Whatever only the session's mark gives away.
-    const rest = new Family(null, markOfAll(this.options.session));
-    await this.patrol.endAll([rest], grace);
+    const rest = this.#givenAwayByMark(kept);
+    await this.patrol.endAll(rest, grace);
     this.#close();
-    return [...new Set([...outlived, rest].flatMap(({ living }) => living.map(({ pid }) => pid)))];
+    return [...new Set([...outlived, ...rest].flatMap(({ living }) => living.map(({ pid }) => pid)))];
+  }
+
+  /** Whatever only the session's mark gives away; that of each command alone, where some are kept. */
+  #givenAwayByMark(kept: ReadonlySet<ProcessId>): readonly Family[] {
+    const { session } = this.options;
+    if (kept.size === 0) return [new Family(null, markOfAll(session))];
+    const ended = [...this.#children.keys()].filter((id) => !kept.has(id));
+    return ended.map((id) => new Family(null, markFor(session, processName(id), undefined)));
   }
 
   #close(): void {
@@ -180,6 +194,8 @@ function killAllNow(): void {
   for (const killNow of [...atExit.sessions]) killNow();
 }
 
+const NOBODY: ReadonlySet<ProcessId> = new Set();
+
 /** How long the pipe of a shell that has exited is read for at most, while somebody else still holds it. */
 const DRAIN = milliseconds(1_500);
 /** What a look for survivors may take at the end of every command, in milliseconds. */
@@ -194,6 +210,8 @@ class Child implements WatchedProcess {
   family: Family | null = null;
   readonly #session: Session;
   readonly #id: ProcessId;
+  /** Null if it could not be started. */
+  #process: ChildProcess | null = null;
   readonly #spool: Spool;
   readonly #wake: () => void;
   readonly #overAt: Completion;
@@ -301,6 +319,11 @@ class Child implements WatchedProcess {
   }
 
   /** Nothing more is heard of it. */
+  /** It is to outlive the runtime, which does not wait for it any more. */
+  release(): void {
+    this.#process?.unref();
+  }
+
   close(): void {
     this.#limit?.forget();
     this.#forgetKill();
@@ -337,6 +360,7 @@ class Child implements WatchedProcess {
       return;
     }
     this.#pipe = pipe;
+    this.#process = child;
     child.once("exit", (code, signal) => this.#exited(code, signal as Signal | null));
     pipe.read(
       (bytes) => this.#hears(bytes),

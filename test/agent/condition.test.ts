@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import type { Agent } from "../../src/agent/effects.ts";
 import type { WrittenSettings } from "../../src/policy/settings.ts";
 import {
-  alone,
   aRun,
   awaits,
   callsOf,
@@ -23,15 +22,9 @@ import {
   submits,
   thinks,
 } from "../aRun.ts";
-import type { Perform } from "../conformance/acceptance.ts";
-import { onFakeTimers } from "../conformance/fakeTimers.ts";
+import { worlds } from "../conformance/worlds.ts";
 import { rowsOf } from "../rowsOf.ts";
 import { served } from "../serve/inMemory.ts";
-
-const worlds: readonly (readonly [string, Perform])[] = [
-  ["simulated", (candidate) => alone(candidate)],
-  ["fake-timers", onFakeTimers],
-];
 
 const on: WrittenSettings = { condition_wait_max_seconds: 600 };
 const server = commandOf({ phases: [serves(95)], port: 5_173 });

@@ -130,6 +130,9 @@ const said: readonly (readonly [event: TrialEvent, line: string | null])[] = [
     "held     process-1  until 480.000  remaining_run_budget",
   ],
 
+  [{ event: "exit_held", at, until: moment(720_000) }, "held                open until 720.000"],
+  [{ event: "exit_awaited", at, process, end }, "awaited  process-1  completed"],
+  [{ event: "exit_awaited", at, process, end: null }, "awaited  process-1  still running"],
   [
     called({ action: "wait_for_condition", process: null, requested: seconds(600) }),
     "wait                600 s for a condition",

@@ -29,6 +29,8 @@ export interface Observed {
   /** Processes alive at the end, and whether any of them still serves. */
   readonly left: number;
   readonly serves: boolean;
+  /** At which seconds the runtime has ended a process of its own accord. */
+  readonly swept: readonly number[];
   /** Processes that had outlived the command that started them. */
   readonly survivors: number;
   readonly outputLost: number;
@@ -91,6 +93,7 @@ function seen({ arm, task, events, grade, startedAt, endedAt }: FinishedTrial): 
     conditionProbes: of("condition_watched").map(({ probes }) => probes),
     left: of("left_behind").filter(({ end }) => end === null).length,
     serves: of("left_behind").some(({ answers }) => answers),
+    swept: of("swept").map(({ at }) => at / 1_000),
     survivors: sum(returned.filter(({ tool }) => tool === "exec").map(({ end }) => end?.survivors ?? 0)),
     outputLost: sum(returned.map(({ outputLost }) => outputLost)),
     outerTimeout: of("cut_off").length > 0,

@@ -42,7 +42,7 @@ commands:
       - exit: { code: 0, passes: [1, 2], spoils: [style] }
 plan:
   - think: { steps: 3 }
-  - run: { command: dev, background: true }
+  - run: { command: dev, background: true, persist: true }
   - until: { succeeds: install, think_seconds: 10, at_most: 3 }
   - until: { answers: dev, at_most: 20 }
   - together:

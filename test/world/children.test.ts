@@ -875,6 +875,23 @@ describe("of 200 processes", () => {
     expect(clock.now()).toBeLessThan(30_000);
   });
 
+  test("ends all but what is to be kept, with what that has started; by mark alone as well", async () => {
+    const { port, start } = aPort();
+    const [kept, ended, strayed] = [aNap(), aNap(), aNap()];
+    const { id } = start(`${kept} & ${kept}`);
+    start(ended);
+    await start(`setsid ${strayed} > /dev/null 2>&1 &`).end();
+    await there(kept, 2);
+    await there(ended);
+    await there(strayed);
+    try {
+      expect(await port.endAll(milliseconds(100), new Set([id]))).toEqual([]);
+      expect([living(kept), living(ended), living(strayed)]).toEqual([2, 0, 0]);
+    } finally {
+      execFileSync("pkill", ["-KILL", "-f", `^${kept}$`]);
+    }
+  });
+
   test("pipes are few: one serves again once nobody is left who could hold it", async () => {
     const { port, start, folder } = aPort();
     const pipes = () => readdirSync(join(folder, "processes")).filter((name) => name.startsWith("pipe-")).length;
