@@ -326,7 +326,7 @@ describe("a scenario that says everything", () => {
     };
     expect(everything().plan).toEqual([
       { step: "think_steps", steps: 3 },
-      run("dev", "dev", { background: true }),
+      run("dev", "dev", { background: true, persist: true }),
       {
         step: "until_succeeds",
         id: "install",
