@@ -122,6 +122,11 @@ export type Effect<Move = unknown> =
       readonly quiet: Quiet | null;
     }
   /**
+   * Nobody is at work: resumes as soon as any of these processes is over, when something happens outside, or at `until`.
+   * `until` = now looks without idling.
+   */
+  | { readonly effect: "idle"; readonly anyOf: readonly ProcessId[]; readonly until: Instant }
+  /**
    * From now on the world ends the process at `at`, or after a silence if that comes first, as far as `reach`, whoever is
    * looking then. Takes the place of an earlier limit, unless that has come.
    */
@@ -208,6 +213,13 @@ export interface Held {
   readonly lastOutputAt: Instant | null;
 }
 
+export interface Idled {
+  readonly at: Instant;
+  readonly why: "ended" | "until" | "interrupted";
+  /** Of the processes asked after those that are over, and whose end was announced. */
+  readonly ended: readonly { readonly process: ProcessId; readonly end: End }[];
+}
+
 export interface Stopped {
   readonly at: Instant;
   /** Null when even KILL did not end it. */
@@ -240,7 +252,7 @@ export interface Probed {
   readonly answers: boolean;
 }
 
-export type Answer = Passed | Held | Stopped | Read | Asked<unknown> | Probed;
+export type Answer = Passed | Held | Idled | Stopped | Read | Asked<unknown> | Probed;
 
 /**
  * A course of action that asks effects of its world, one after the other, and is answered each.

@@ -7,6 +7,7 @@
  */
 import { chosen, type Distribution, sampler } from "../distribution.ts";
 import type { AskedCondition } from "../policy/condition.ts";
+import type { Hint, MessageKind } from "../policy/notice.ts";
 import { type Duration, inSeconds, seconds } from "../policy/time.ts";
 import { type Draws, type Key, normalQuantile } from "../random.ts";
 import type { ContextTerms } from "./context.ts";
@@ -83,6 +84,10 @@ export interface Profile {
   readonly expects: Expectation | null;
   /** How likely it is to forget a live process whenever the conversation is compacted. */
   readonly forgets: number;
+  /** How likely it is to do what a message of each kind asks of it. */
+  readonly obeys: Readonly<Record<MessageKind, number>>;
+  /** How likely it is, each time it has control, to end its turn until it is told of a process, where the runtime would wake it. */
+  readonly endsItsTurn: number;
   readonly context: ContextTerms;
   /** Not a model but the bound: knows every script, and waits exactly as long as it pays. */
   readonly oracle: boolean;
@@ -129,7 +134,19 @@ export const USUAL_CONTEXT: ContextTerms = {
   summary: 4_000,
 };
 
-/** Habits that a profile need not speak of: none of them does anything, but that a server which is ready is left running. */
+export const OBEYS_ALL: Profile["obeys"] = {
+  notice: 1,
+  reminder: 1,
+  hint: 1,
+  heartbeat: 1,
+  deadline_notice: 1,
+  wrap_up: 1,
+};
+
+/**
+ * Habits that a profile need not speak of: none of them does anything, but that a server which is ready is left running and
+ * that a message is obeyed, where there is one.
+ */
 export const PLAIN_HABITS = {
   between: [],
   onReady: "go_on",
@@ -138,6 +155,8 @@ export const PLAIN_HABITS = {
   conditions: null,
   expects: null,
   forgets: 0,
+  obeys: OBEYS_ALL,
+  endsItsTurn: 0,
   context: USUAL_CONTEXT,
   oracle: false,
 } as const satisfies Partial<Profile>;
@@ -157,6 +176,8 @@ export interface Seen {
   readonly firstControl: Duration;
   /** What the last result that spoke of it said remains of the run. */
   remaining: Duration | null;
+  /** What the last result pointed out, if the model minds that. */
+  hint: Hint | null;
 }
 
 export type Move =
@@ -168,12 +189,15 @@ export type Move =
   | { readonly move: "read_output" }
   | { readonly move: "probe" }
   /** Leaves the process running and goes on with the plan. */
-  | { readonly move: "go_on" };
+  | { readonly move: "go_on" }
+  /** Leaves it running and does nothing more until it is told of something. */
+  | { readonly move: "end_turn" };
 
-const STOP: Move = { move: "stop" };
+export const STOP: Move = { move: "stop" };
 const FINISH: Move = { move: "stop_and_finish" };
 const GO_ON: Move = { move: "go_on" };
-const STATUS: Move = { move: "status" };
+const END_TURN: Move = { move: "end_turn" };
+export const STATUS: Move = { move: "status" };
 const READ: Move = { move: "read_output" };
 const PROBE: Move = { move: "probe" };
 
@@ -185,6 +209,8 @@ export interface Choice {
   readonly canWork: boolean;
   /** Whether the process serves anything that could be probed. */
   readonly canProbe: boolean;
+  /** Whether it would be woken once the process is over. */
+  readonly isWoken: boolean;
 }
 
 /**
@@ -198,12 +224,21 @@ export function nextMove(profile: Profile, seen: Seen, choice: Choice, luck: Dra
   seen.looks += 1;
   if (seen.readySeen && profile.onReady === "go_on") return GO_ON;
   for (const [at, rule] of profile.stopsAProcess.entries()) if (holds(rule, at, seen, luck, key)) return STOP;
-  if (profile.between.length > 0) {
+  if (seen.hint === "quiet_polls") return STOP;
+  if (choice.isWoken && endsTurn(profile, seen, luck, key)) return END_TURN;
+  if (seen.hint === "repeated_read" && choice.canWork) return GO_ON;
+  // Whoever has been told not to look again at once waits.
+  if (profile.between.length > 0 && seen.hint === null) {
     const other = insteadOfWaiting(profile, seen, choice, luck, key);
     if (other !== null) return other;
   }
   const ordinal = seen.waits + 1;
   return { move: "wait", length: askedFor(ruleFor(profile.waits, ordinal, seen), profile, seen, luck, key, ordinal) };
+}
+
+/** Ends its turn by habit, or as it was told that there is nothing to see. */
+function endsTurn({ endsItsTurn }: Profile, { hint, looks }: Seen, luck: Draws, key: Key): boolean {
+  return hint !== null || (endsItsTurn > 0 && luck.uniform(luck.within(key, "ends_its_turn"), looks) < endsItsTurn);
 }
 
 function insteadOfWaiting({ between }: Profile, seen: Seen, choice: Choice, luck: Draws, key: Key): Move | null {
@@ -316,6 +351,7 @@ export function firstSight({ result, marks }: Carried<ExecResult>, startedAgo: D
     elapsed: seconds(result.elapsed_seconds),
     firstControl: startedAgo,
     remaining: result.remaining_run_seconds === undefined ? null : seconds(result.remaining_run_seconds),
+    hint: null,
   };
 }
 

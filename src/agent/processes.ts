@@ -31,6 +31,17 @@ export interface ManagedProcess {
   status: ProcessStatus;
   /** Everything before this byte has been shown. */
   cursor: number;
+  /** Whether a result has shown that it is over. */
+  isRead: boolean;
+  /** Whether a message has told, or recalled, that it is over. */
+  isTold: boolean;
+}
+
+/** Notes an end; the first one counts. */
+export function over(process: ManagedProcess, end: End): void {
+  if (process.end !== null) return;
+  process.end = end;
+  process.status = statusAfter(end);
 }
 
 /** `process-8`: the name a process has for life. */
@@ -63,6 +74,8 @@ export class Processes {
       end: null,
       status: "running",
       cursor: 0,
+      isRead: false,
+      isTold: false,
     };
     this.#all[id - 1] = process;
     return process;
@@ -81,6 +94,8 @@ export class Processes {
       end,
       status: statusAfter(end),
       cursor: 0,
+      isRead: false,
+      isTold: false,
     };
   }
 

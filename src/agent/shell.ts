@@ -25,6 +25,7 @@ import {
   refusedCeiling,
   WAKE_QUIET,
 } from "../policy/hold.ts";
+import { type Hint, hintFor, hints, hintText, type QuietLooks, utf8Length } from "../policy/notice.ts";
 import { type CappedRisk, riskCap } from "../policy/risk.ts";
 import type { Settings } from "../policy/settings.ts";
 import { after, between, type Duration, earliest, type Instant, inSeconds, never, nothing } from "../policy/time.ts";
@@ -46,7 +47,7 @@ import type {
 } from "./effects.ts";
 import type { AutoAwaitOutcome, ClampReason, HoldReason, ProcessCall, Record, Tool, TrialEvent } from "./events.ts";
 import { allLost, nothingNew, type Shown, showPiece, showUnread } from "./output.ts";
-import { type ManagedProcess, Processes, type ProcessStatus, processName, statusAfter } from "./processes.ts";
+import { type ManagedProcess, over, Processes, type ProcessStatus, processName } from "./processes.ts";
 
 /** The fields about the run's budget that a result may carry. */
 export interface BudgetFields {
@@ -83,6 +84,8 @@ export interface ExecResult extends ProcessFields {
   readonly effective_auto_await_cap_seconds: number | null;
   readonly clamp_reasons: readonly ClampReason[];
   readonly hard_timeout_seconds?: number;
+  /** When the runtime ends it, where it was started in the background without a timeout. */
+  readonly background_watchdog_seconds?: number;
   /** Whose hard timeout is in force, where that goes by class and the caller named none. */
   readonly command_class?: CommandClass;
   /** What made the hold shorter, where `clamp_reasons` name a risk. */
@@ -92,6 +95,7 @@ export interface ExecResult extends ProcessFields {
 export interface ProcessResult extends ProcessFields {
   /** Where the shown output begins. */
   readonly offset: number;
+  readonly hint?: { readonly code: Hint; readonly text: string };
 }
 
 export interface WaitResult extends ProcessResult {
@@ -189,6 +193,7 @@ export class Shell {
   readonly #budget: RunBudget | null;
   readonly #cadence: Duration | null;
   readonly #record: Record;
+  readonly #looks: Looks | null;
   readonly #processes = new Processes();
   #calls = 0;
   #autoAwaited = 0;
@@ -207,6 +212,7 @@ export class Shell {
     this.#budget = budget;
     this.#cadence = cadence;
     this.#record = record;
+    this.#looks = hints(settings) ? new Looks() : null;
   }
 
   /** Whether a process is known to be over; a process that ended unobserved is not. */
@@ -235,6 +241,7 @@ export class Shell {
   beginExec(asked: ExecCall, now: Instant): BegunExec | Refused {
     const { command, background, timeout: requested } = asked;
     this.#calls += 1;
+    this.#looks?.turnsElsewhere();
     const call = this.#calls;
     const wished = { requested, background, startedAt: now, line: command.line };
     const decision = hardTimeout(wished, this.#settings, this.#budget);
@@ -245,7 +252,7 @@ export class Shell {
     const { timeout: hard } = decision;
     const id = this.#processes.reserve();
     this.#execCalled(call, id, asked, hard, now);
-    const length = endsAfter(hard, this.#settings);
+    const length = endsAfter(hard, this.#settings, background);
     const silences = silenceLimits(hard, this.#settings);
     const timeout = length === null && silences.length === 0 ? null : { length, silences };
     const { outputRetainedBytes: retain, completion: overAt } = this.#settings;
@@ -394,6 +401,8 @@ export class Shell {
     const budget = this.#budgetFields(process, clampReasons, held.at);
     const fresh = shown.next > process.cursor;
     process.cursor = shown.next;
+    if (process.end === null) this.#looks?.begins(process);
+    else if (!isGone(held)) process.isRead = true;
     this.#returned(call, "exec", process, held.at, outcome, reasons, fresh, budget, shown.lost);
     const { foregroundAutoAwaitMax: cap } = this.#settings;
     const effective = effectiveCap(process.startedAt, this.#settings, this.#budget);
@@ -411,7 +420,7 @@ export class Shell {
       next_offset: shown.next,
       output_complete: shown.complete,
     };
-    const limit = timeout === null ? null : limitFields(timeout);
+    const limit = timeout === null ? this.#watchdogField(process) : limitFields(timeout);
     const risky = risks === undefined ? null : { command_risks: risks };
     const left = endFields(process.end);
     const bare = limit === null && budget === null && left === null && risky === null;
@@ -466,7 +475,9 @@ export class Shell {
     const budget = this.#budgetFields(process, granted.clampReasons, held.at);
     const fresh = shown.next > process.cursor;
     process.cursor = shown.next;
+    if (process.end !== null && !isGone(held)) process.isRead = true;
     this.#returned(call, "wait", process, held.at, null, granted.clampReasons, fresh, budget, shown.lost);
+    const hint = this.#hint(process, shown.next, held, held.at > now);
     const result: WaitResult = {
       status: process.status,
       process_id: processName(id),
@@ -485,7 +496,8 @@ export class Shell {
       output_complete: shown.complete,
     };
     const left = endFields(process.end);
-    const whole = budget === null && left === null ? result : { ...result, ...left, ...budget };
+    const whole =
+      budget === null && left === null && hint === null ? result : { ...result, ...left, ...budget, ...hint };
     return { result: whole, process: id, at: held.at, marks: shown.marks, freshOutput: fresh };
   }
 
@@ -514,6 +526,7 @@ export class Shell {
     }
     const stopped = (yield { effect: "stop", process: id, ...this.#kill }) as Stopped;
     const held = (yield { effect: "hold", anyOf: [id], until: stopped.at, quiet: null }) as Held;
+    this.#looks?.turnsElsewhere();
     const status = stopped.end === null ? "termination_failed" : undefined;
     return yield* this.#processReturns("stop", process, call, { ...held, end: stopped.end }, status);
   }
@@ -532,9 +545,11 @@ export class Shell {
     const shown = yield* showPiece(id, from, limit === null ? most : Math.min(Math.max(Math.trunc(limit), 0), most));
     const budget = this.#budgetFields(process, NONE, held.at);
     const fresh = shown.next > process.cursor;
+    if (process.end !== null) process.isRead = true;
     this.#returned(call, "read_output", process, held.at, null, NONE, fresh, budget, 0);
+    const hint = this.#hint(process, shown.next, held, false);
     return {
-      result: { ...this.#processFields(process, shown, held.at), ...budget },
+      result: { ...this.#processFields(process, shown, held.at), ...budget, ...hint },
       process: process.id,
       at: held.at,
       marks: shown.marks,
@@ -555,6 +570,7 @@ export class Shell {
     maxHold?: Duration | null,
   ): Agent<Returned<ConditionResult>> {
     this.#calls += 1;
+    this.#looks?.turnsElsewhere();
     const call = this.#calls;
     const settings = this.#settingsUnder(maxHold);
     const id = "succeeded" in condition ? condition.succeeded : null;
@@ -603,6 +619,7 @@ export class Shell {
   /** Whether anything answers at a port: a call of its own, which takes no time. */
   *probe(port: number): Agent<boolean> {
     this.#calls += 1;
+    this.#looks?.turnsElsewhere();
     const { at, answers } = (yield { effect: "probe", port }) as Probed;
     this.#record({ event: "probed", at, call: this.#calls, port, answers });
     return answers;
@@ -741,8 +758,10 @@ export class Shell {
     const fresh = shown.next > process.cursor;
     process.cursor = shown.next;
     const fields = this.#processFields(process, shown, held.at);
+    if (process.end !== null && !isGone(held)) process.isRead = true;
     this.#returned(call, tool, process, held.at, null, NONE, fresh, budget, shown.lost, status);
-    const result = { ...fields, ...(status === undefined ? null : { status }), ...budget };
+    const hint = tool === "status" ? this.#hint(process, shown.next, held, false) : null;
+    const result = { ...fields, ...(status === undefined ? null : { status }), ...budget, ...hint };
     return { result, process: process.id, at: held.at, marks: shown.marks, freshOutput: fresh };
   }
 
@@ -777,9 +796,40 @@ export class Shell {
   }
 
   #ended(process: ManagedProcess, end: End): void {
-    if (process.end !== null) return;
-    process.end = end;
-    process.status = statusAfter(end);
+    over(process, end);
+  }
+
+  /**
+   * What a look at a live process is to point out.
+   *
+   * @param next where the output shown ends
+   * @param ranOut whether it was a wait that has lasted as long as it was to
+   */
+  #hint(process: ManagedProcess, next: number, held: Held, ranOut: boolean): Pick<ProcessResult, "hint"> | null {
+    if (this.#looks === null || isGone(held)) return null;
+    const quiet = this.#looks.at(process, next, held, ranOut);
+    const code = quiet === null ? null : hintFor(quiet, held.at, this.#settings);
+    if (quiet === null || code === null) return null;
+    const text = hintText(code, processName(process.id), quiet, held.at, this.#settings);
+    if (code === "quiet_polls") this.#looks.hasHinted(process);
+    this.#record({
+      event: "told",
+      at: held.at,
+      kind: "hint",
+      hint: code,
+      due: held.at,
+      processes: [process.id],
+      bytes: utf8Length(text),
+      woke: false,
+      attempts: 1,
+      deferred: false,
+    });
+    return { hint: { code, text } };
+  }
+
+  #watchdogField({ background }: ManagedProcess) {
+    const { backgroundWatchdog: watchdog } = this.#settings;
+    return background && watchdog !== null ? { background_watchdog_seconds: inSeconds(watchdog) } : null;
   }
 
   #settingsUnder(maxHold: Duration | null | undefined): Settings {
@@ -880,6 +930,43 @@ export class Shell {
   #refuse(call: number, at: Instant, why: string): Refused {
     this.#record({ event: "call_refused", at, call, why });
     return { refused: why, at };
+  }
+}
+
+/** The looks of a model at its live processes, as far as they have found nothing new. */
+class Looks {
+  readonly #quiet = new Map<ProcessId, { count: number; unhinted: number; next: number }>();
+  /** The last call, if it was a look and not a wait that has run out. */
+  #last: { readonly process: ProcessId; readonly next: number } | null = null;
+
+  /** A call that is no look: what comes next repeats nothing. */
+  turnsElsewhere(): void {
+    this.#last = null;
+  }
+
+  /** It is handed back with all it has printed so far. */
+  begins({ id, cursor }: ManagedProcess): void {
+    this.#quiet.set(id, { count: 0, unhinted: 0, next: cursor });
+  }
+
+  /** A look that has found this; null: something new. */
+  at({ id, end, startedAt }: ManagedProcess, next: number, held: Held, ranOut: boolean): QuietLooks | null {
+    const last = this.#last;
+    const before = this.#quiet.get(id);
+    this.#last = end === null && !ranOut ? { process: id, next } : null;
+    if (end !== null || before === undefined || next > before.next) {
+      this.#quiet.set(id, { count: 0, unhinted: 0, next });
+      return null;
+    }
+    const now = { count: before.count + 1, unhinted: before.unhinted + 1, next };
+    this.#quiet.set(id, now);
+    const repeated = last !== null && last.process === id && last.next === next;
+    return { ...now, silentSince: held.lastOutputAt ?? startedAt, repeated };
+  }
+
+  hasHinted({ id }: ManagedProcess): void {
+    const quiet = this.#quiet.get(id);
+    if (quiet !== undefined) quiet.unhinted = 0;
   }
 }
 

@@ -127,12 +127,14 @@ function ofItsClass({ commandClass: found, length }: ClassTimeout): string {
 }
 
 /**
- * After how long a command is ended whatever it does, counted from its start: the earlier of its hard and its total timeout;
- * null: never. A hard timeout that waits for silence is over, silence or not, once it has waited for so long.
+ * After how long a command is ended whatever it does, counted from its start: the earlier of its hard and its total timeout,
+ * or in the background, where it has none of its own, of the watchdog; null: never. A hard timeout that waits for silence is
+ * over, silence or not, once it has waited for so long.
  */
-export function endsAfter(timeout: HardTimeout | null, settings: Settings): Duration | null {
-  const { totalTimeout: total, hardTimeoutStall: stall, hardTimeoutStallMax: most } = settings;
-  if (timeout === null) return total;
+export function endsAfter(timeout: HardTimeout | null, settings: Settings, background = false): Duration | null {
+  const { totalTimeout: total, hardTimeoutStall: stall, hardTimeoutStallMax: most, backgroundWatchdog } = settings;
+  const watchdog = background ? backgroundWatchdog : null;
+  if (timeout === null) return total === null || watchdog === null ? (total ?? watchdog) : shorter(total, watchdog);
   const hard = stall === null ? timeout.length : milliseconds(timeout.length + most);
   return total === null ? hard : shorter(hard, total);
 }

@@ -2,12 +2,14 @@
 import type { ContextTerms } from "../agent/context.ts";
 import {
   type Lengths,
+  OBEYS_ALL,
   PLAIN_HABITS,
   type Profile,
   type StopRule,
   USUAL_CONTEXT,
   type WaitRule,
 } from "../agent/model.ts";
+import { MESSAGE_KINDS } from "../policy/notice.ts";
 import { seconds } from "../policy/time.ts";
 import { type Context, distributionOf } from "./distributions.ts";
 import type { ContextFile, OracleFile, ProfileChanges, ProfileFile, WaitFile } from "./habitSchema.ts";
@@ -87,6 +89,12 @@ function habitsOf(context: Context, place: Place, file: ProfileChanges): Habits 
     };
   }
   if (file.forgets_after_compaction !== undefined) habits.forgets = file.forgets_after_compaction;
+  if (file.obeys !== undefined) {
+    habits.obeys = Object.fromEntries(
+      MESSAGE_KINDS.map((kind) => [kind, file.obeys?.[kind] ?? OBEYS_ALL[kind]]),
+    ) as Profile["obeys"];
+  }
+  if (file.ends_its_turn !== undefined) habits.endsItsTurn = file.ends_its_turn;
   if (file.context !== undefined) habits.context = contextOf(context.reading, part(place, "context"), file.context);
   return habits;
 }

@@ -1,4 +1,5 @@
 /** Results as a model reads them: the output, and a line that says how things stand and what may be done next. */
+import type { NoticeOnResult } from "../agent/messages.ts";
 import type {
   BudgetFields,
   ConditionResult,
@@ -12,12 +13,17 @@ import { listed } from "../scenario/fault.ts";
 
 type AnyResult = ExecResult | ProcessResult | WaitResult;
 
-export function answerText(result: AnyResult | ConditionResult | ListResult): string {
-  if ("processes" in result) return listText(result);
+/** @param notices what is told beside, each a line of its own */
+export function answerText(
+  result: AnyResult | ConditionResult | ListResult,
+  notices: readonly NoticeOnResult[] = [],
+): string {
+  const told = notices.map(({ kind, text }) => `\n[${kind}] ${text}`).join("");
+  if ("processes" in result) return listText(result) + told;
   const { output } = result;
   const line = `[${"outcome" in result ? conditionLine(result) : statusLine(result)}]`;
-  if (output === "") return line;
-  return `${output}${output.endsWith("\n") ? "" : "\n"}${line}`;
+  if (output === "") return line + told;
+  return `${output}${output.endsWith("\n") ? "" : "\n"}${line}${told}`;
 }
 
 function statusLine(result: AnyResult): string {
@@ -29,6 +35,7 @@ function statusLine(result: AnyResult): string {
   if (!result.output_complete) parts.push("Some of its output may be missing here.");
   parts.push(`Its output so far ends at byte ${result.next_offset}.`);
   parts.push(...budgetWords(result));
+  if ("hint" in result && result.hint !== undefined) parts.push(result.hint.text);
   return parts.join(" ");
 }
 

@@ -29,9 +29,10 @@ const fresh: Seen = {
   elapsed: seconds(10),
   firstControl: seconds(10),
   remaining: null,
+  hint: null,
 };
 /** A process that serves nothing, in a plan that has nothing else to do; the model knows of no reserve. */
-const bound: Choice = { reserve: null, canWork: false, canProbe: false };
+const bound: Choice = { reserve: null, canWork: false, canProbe: false, isWoken: false };
 const rule = (conditions: Partial<StopRule>): StopRule => ({
   quietWaits: null,
   running: null,

@@ -70,6 +70,26 @@ const designed: Readonly<Record<SettingKey, number | string | boolean>> = {
   exit_wait_max_seconds: "none",
   clean_exit: "usual",
   exit_grace_seconds: 0,
+  completion_notice: "none",
+  notice_batch_tasks: 32,
+  notice_batch_bytes: 8_192,
+  notice_description_bytes: 256,
+  notice_wakes: 3,
+  notice_window_length_seconds: 60,
+  notice_window: "fixed",
+  delivery_gives_up_after_seconds: "none",
+  unread_reminder_steps: "none",
+  unread_reminder_tasks: 5,
+  background_watchdog_seconds: "none",
+  repeated_read_hint: false,
+  quiet_poll_hint_after: "none",
+  quiet_poll_hint_floor_seconds: 300,
+  poll_folding: false,
+  heartbeat: false,
+  usual_length_test_seconds: "none",
+  usual_length_build_seconds: "none",
+  usual_length_network_seconds: "none",
+  usual_length_other_seconds: "none",
   finalization_reserve_seconds: 600,
   finalization_reserve_fraction: "none",
   finalization_reserve_min_seconds: 300,
@@ -104,6 +124,14 @@ const BOUNDS: readonly SettingKey[] = [
   "total_timeout_rearms_seconds",
   "process_poll_max_wait_seconds",
   "process_wait_slice_seconds",
+  "delivery_gives_up_after_seconds",
+  "unread_reminder_steps",
+  "background_watchdog_seconds",
+  "quiet_poll_hint_after",
+  "usual_length_test_seconds",
+  "usual_length_build_seconds",
+  "usual_length_network_seconds",
+  "usual_length_other_seconds",
   "finalization_reserve_seconds",
 ];
 
@@ -152,7 +180,19 @@ describe("a setting", () => {
 
   test.each([
     ["foreground_auto_await_max_seconds", [0, 3_600, "none"], [-1, 3_600.5, "240", null, Number.NaN, "auto"]],
-    ["foreground_at_cap", ["yield", "kill"], ["background", "stop", true]],
+    ["foreground_at_cap", ["yield", "background", "kill"], ["stop", true]],
+    ["completion_notice", ["none", "next_step", "wake"], ["always", true]],
+    ["notice_batch_tasks", [1, 32], [0, 1.5, "none"]],
+    ["notice_batch_bytes", [1_024, 8_192], [1_023, "none"]],
+    ["notice_description_bytes", [4, 256], [3, 257, "none"]],
+    ["notice_wakes", [1, 3], [0, 0.5, "none"]],
+    ["notice_window_length_seconds", [0.001, 60], [0, "none"]],
+    ["notice_window", ["fixed", "sliding"], ["none"]],
+    ["delivery_gives_up_after_seconds", ["none", 300], [0]],
+    ["unread_reminder_steps", ["none", 1, 15], [0, 2.5]],
+    ["background_watchdog_seconds", ["none", 3_600], [0, -1]],
+    ["quiet_poll_hint_after", ["none", 1, 4], [0, 1.5]],
+    ["usual_length_test_seconds", ["none", 900], [-1]],
     ["auto_await_risk", ["off", "advisory"], ["on", true]],
     ["risk_cap_daemon_seconds", [0, 60, "none"], [-1, "auto"]],
     ["risk_late_in_run_fraction", [0, 0.25, 1], [1.1, -0.1, "none"]],
@@ -184,7 +224,7 @@ describe("a setting", () => {
       "a length of time in seconds, 0 to 3600, or none",
     );
     expect(settingFault("foreground_idle_yield_seconds", -1)).toBe("a length of time in seconds, 0 or more, or none");
-    expect(settingFault("foreground_at_cap", "stop")).toBe("yield or kill");
+    expect(settingFault("foreground_at_cap", "stop")).toBe("yield or background or kill");
     expect(settingFault("process_wait_slice_seconds", 0)).toBe(
       "a length of time in seconds (more than 0), or auto, none, model_cadence",
     );

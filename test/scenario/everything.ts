@@ -4,6 +4,7 @@ export const SCENARIO = `scenario: everything
 question: What can be said of a situation?
 outer_limit_seconds: 5400
 limits: { steps: 400, tokens: 20000000, cost_usd: 12.5 }
+deliveries: { fail_first: 3, fail_with: 0.1 }
 commands:
   dev:
     line: npm run dev
@@ -109,6 +110,8 @@ reruns: { running: 0.05, timed_out: 0.5, at_most: 2 }
 waits_for_conditions: { timeout_seconds: 600, every_seconds: 10 }
 expects: { sigma: 0.8, background_over_seconds: 120, timeout_factor: 3 }
 forgets_after_compaction: 0.2
+obeys: { hint: 0.9, reminder: 0, heartbeat: 0.5 }
+ends_its_turn: 0.7
 context:
   {
     start_tokens: 30000, step_tokens: 1500, poll_tokens: 70, step_output_tokens: 200, poll_output_tokens: 40,
