@@ -14,7 +14,6 @@ import {
   foldTrial,
   openEvents,
   openInvocations,
-  openNotices,
   openRequests,
   openTrials,
   openWaits,
@@ -72,7 +71,6 @@ export class WorldRows {
   readonly #invocations;
   readonly #waits;
   readonly #requests;
-  readonly #notices;
   readonly #events;
   readonly #worlds;
 
@@ -84,7 +82,6 @@ export class WorldRows {
     this.#invocations = openInvocations(dictionaries);
     this.#waits = openWaits(dictionaries);
     this.#requests = openRequests(dictionaries);
-    this.#notices = openNotices(dictionaries);
     this.#events = openEvents(dictionaries);
     this.#worlds = openBatch(worlds, dictionaries);
   }
@@ -109,7 +106,7 @@ export class WorldRows {
     const calls =
       this.#detail === "trials"
         ? null
-        : { invocations: this.#invocations, waits: this.#waits, requests: this.#requests, notices: this.#notices };
+        : { invocations: this.#invocations, waits: this.#waits, requests: this.#requests };
     foldTrial(events, facts, this.#trials, calls);
     if (this.#detail === "events") {
       pushEvents(events, { trialId, exhibit: null, arm: arm.arm, seed: this.#panel.seed, replicate }, this.#events);
@@ -152,8 +149,7 @@ export class WorldRows {
 
   /** What its trials have left behind. */
   #parts(): readonly Batch[] {
-    const calls = [this.#invocations, this.#waits, this.#requests, this.#notices];
-    return [this.#trials, ...calls, this.#events] as readonly Batch[];
+    return [this.#trials, this.#invocations, this.#waits, this.#requests, this.#events] as readonly Batch[];
   }
 }
 

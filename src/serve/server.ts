@@ -15,7 +15,6 @@ import {
   type ServerRequest,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { Agent } from "../agent/effects.ts";
-import type { NoticeOnResult } from "../agent/messages.ts";
 import type {
   ConditionResult,
   ExecResult,
@@ -29,7 +28,7 @@ import { after, between, type Duration, type Instant, inSeconds, seconds } from 
 import type { LiveRun } from "../world/live.ts";
 import { answerText } from "./answer.ts";
 import { conditionAsked, execAsked, type ProcessAsked, processAsked } from "./asked.ts";
-import type { Answered, Session } from "./session.ts";
+import type { Session } from "./session.ts";
 import { toolsUnder } from "./tools.ts";
 
 export interface ServerOptions {
@@ -74,24 +73,23 @@ async function answered(
   try {
     const hasProgress = extra._meta?.progressToken !== undefined;
     const maxHold = hasProgress || quietHold === null ? undefined : quietHold;
-    const run = begun(session, params, maxHold, () => extra.signal.aborted);
+    const run = begun(session, params, maxHold);
     if ("refused" in run) return refused(run.refused);
     const returned = await heldWith(session, run, extra, onFault);
-    return "refused" in returned ? refused(returned.refused) : carried(returned.result, returned.notices);
+    return "refused" in returned ? refused(returned.refused) : carried(returned.result);
   } catch (error) {
     onFault(error);
     return refused(`internal error: ${error instanceof Error ? error.message : String(error)}; the session goes on`);
   }
 }
 
-type Run = LiveRun<Answered<AnyResult>>;
+type Run = LiveRun<Returned<AnyResult>>;
 
 /** The run of a call, which has begun; or why there is none. */
 function begun(
   session: Session,
   { name, arguments: given = {} }: CallToolRequest["params"],
   maxHold: Duration | undefined,
-  isGone: () => boolean,
 ): Run | { readonly refused: string } {
   const limit = maxHold === undefined ? {} : { maxHold };
   if (name === "exec") {
@@ -99,19 +97,19 @@ function begun(
     if ("faults" in read) return session.turnDown(session.commandOf(read.as, null), read.faults.join("\n"));
     const { command: line, cwd, ...asked } = read.asked;
     const command = session.commandOf(line, cwd);
-    return session.call<AnyResult>((shell, now) => shell.exec({ ...asked, ...limit, command }, now), isGone);
+    return session.call<Returned<AnyResult>>((shell, now) => shell.exec({ ...asked, ...limit, command }, now));
   }
   if (name === "process") {
     const read = processAsked(given);
     if ("faults" in read) return session.turnDown(read.as, read.faults.join("\n"));
-    return session.call((shell, now) => processAgent(shell, read.asked, now, maxHold), isGone);
+    return session.call((shell, now) => processAgent(shell, read.asked, now, maxHold));
   }
   if (name === "wait_for_condition" && session.settings.conditionWaitMax > 0) {
     const read = conditionAsked(given);
     if ("faults" in read) return session.turnDown(read.as, read.faults.join("\n"));
     const { command: line, cwd, ...asked } = read.asked;
     const command = session.commandOf(line, cwd);
-    return session.call<AnyResult>((shell, now) => shell.waitForCondition({ command }, asked, now, maxHold), isGone);
+    return session.call<Returned<AnyResult>>((shell, now) => shell.waitForCondition({ command }, asked, now, maxHold));
   }
   return session.turnDown(null, `there is no tool ${name}: expected exec or process`);
 }
@@ -142,7 +140,7 @@ async function heldWith(
   run: Run,
   { signal, _meta, sendNotification }: Extra,
   onFault: (error: unknown) => void,
-): Promise<Answered<AnyResult>> {
+): Promise<Returned<AnyResult>> {
   const giveUp = () => run.cancel();
   if (signal.aborted) giveUp();
   signal.addEventListener("abort", giveUp, { once: true });
@@ -169,10 +167,8 @@ async function heldWith(
   }
 }
 
-function carried(result: AnyResult, notices: readonly NoticeOnResult[] | undefined): CallToolResult {
-  const beside = notices === undefined ? {} : { notices };
-  const text = answerText(result, notices);
-  return { content: [{ type: "text", text }], structuredContent: { ...result, ...beside } };
+function carried(result: AnyResult): CallToolResult {
+  return { content: [{ type: "text", text: answerText(result) }], structuredContent: { ...result } };
 }
 
 function refused(why: string): CallToolResult {
