@@ -24,6 +24,6 @@ export {
 } from "./scenario/load.ts";
 export type { Estimate } from "./stats/estimate.ts";
 export { meanDifference, relativeChange } from "./stats/paired.ts";
-export { foldTrial, openInvocations, openRequests, openTrials, openWaits } from "./telemetry/rows.ts";
+export { foldTrial, openInvocations, openNotices, openRequests, openTrials, openWaits } from "./telemetry/rows.ts";
 export { type ScriptedCommand, scripted } from "./world/script.ts";
 export { simulate, type WorldSpec } from "./world/simulated.ts";

@@ -5,7 +5,15 @@ import { type Agent, type Command, CutOff, type Mark, type Passed, type ProcessI
 import type { TrialEvent } from "../src/agent/events.ts";
 import { journal } from "../src/agent/journal.ts";
 import { PLAIN_HABITS, type Profile } from "../src/agent/model.ts";
-import { type JobStep, type Limits, type OutsideEvent, type Plan, type RunStep, UNLIMITED } from "../src/agent/plan.ts";
+import {
+  type Deliveries,
+  type JobStep,
+  type Limits,
+  type OutsideEvent,
+  type Plan,
+  type RunStep,
+  UNLIMITED,
+} from "../src/agent/plan.ts";
 import {
   type ConditionResult,
   type ExecResult,
@@ -43,6 +51,7 @@ export interface RunSpec {
   readonly limits?: Partial<Limits>;
   /** At which second what happens. */
   readonly outside?: readonly (readonly [at: number, what: OutsideEvent["what"]])[];
+  readonly deliveries?: Deliveries;
   readonly redraw?: TrialSpec["redraw"];
   readonly provider?: Partial<ProviderTerms>;
   readonly host?: Partial<HostTerms>;
@@ -94,7 +103,7 @@ export const providerFor = ({ provider }: Candidate): Provider | null =>
 /** The trial that a spec describes. It may enter any number of worlds. */
 export function candidate(spec: RunSpec): Candidate {
   const outerLimit = seconds(spec.outerLimit ?? 5_400);
-  const { economy, limits, redraw } = spec;
+  const { economy, limits, deliveries, redraw } = spec;
   const outside = spec.outside?.map(([at, what]): OutsideEvent => ({ at: moment(seconds(at)), what }));
   const whole: TrialSpec = {
     plan: spec.plan,
@@ -107,6 +116,7 @@ export function candidate(spec: RunSpec): Candidate {
     ...(economy === undefined ? null : { economy }),
     ...(limits === undefined ? null : { limits: { ...UNLIMITED, ...limits } }),
     ...(outside === undefined ? null : { outside }),
+    ...(deliveries === undefined ? null : { deliveries }),
     ...(redraw === undefined ? null : { redraw }),
   };
   return {
@@ -167,13 +177,9 @@ export class Hands {
 
   *exec(
     command: Command,
-    {
-      background = false,
-      timeout,
-      canRead = true,
-    }: { readonly background?: boolean; readonly timeout?: number; readonly canRead?: boolean } = {},
+    { background = false, timeout }: { readonly background?: boolean; readonly timeout?: number } = {},
   ): Agent<Returned<ExecResult>> {
-    const call = { command, background, timeout: timeout === undefined ? null : seconds(timeout), canRead };
+    const call = { command, background, timeout: timeout === undefined ? null : seconds(timeout) };
     return this.#back(yield* this.shell.exec(call, this.now));
   }
 

@@ -3,13 +3,14 @@ import type { Grade } from "../src/agent/grading.ts";
 import {
   foldTrial,
   openInvocations,
+  openNotices,
   openRequests,
   openTrials,
   openWaits,
   type TrialFacts,
 } from "../src/telemetry/rows.ts";
 import { type Batch, type Cells, type Columns, isValid, type RowOf, type Table } from "../src/telemetry/table.ts";
-import type { processWaits, providerRequests, shellInvocations, trials } from "../src/telemetry/tables.ts";
+import type { notices, processWaits, providerRequests, shellInvocations, trials } from "../src/telemetry/tables.ts";
 import type { EndedTrial } from "../src/world/simulated.ts";
 
 export interface Rows {
@@ -17,6 +18,7 @@ export interface Rows {
   readonly invocations: readonly RowOf<typeof shellInvocations>[];
   readonly waits: readonly RowOf<typeof processWaits>[];
   readonly requests: readonly RowOf<typeof providerRequests>[];
+  readonly notices: readonly RowOf<typeof notices>[];
 }
 
 export function rowsOf(
@@ -41,8 +43,13 @@ export function rowsOf(
     ...more,
   } as const;
   foldTrial(events, facts, into, calls);
-  const { invocations, waits, requests } = calls;
-  return { trial: rows(into)[0]!, invocations: rows(invocations), waits: rows(waits), requests: rows(requests) };
+  return {
+    trial: rows(into)[0]!,
+    invocations: rows(calls.invocations),
+    waits: rows(calls.waits),
+    requests: rows(calls.requests),
+    notices: rows(calls.notices),
+  };
 }
 
 const known = new Map<string, ReturnType<typeof open>>();
@@ -64,6 +71,7 @@ function open(command: readonly string[]) {
       invocations: openInvocations(dictionaries),
       waits: openWaits(dictionaries),
       requests: openRequests(dictionaries),
+      notices: openNotices(dictionaries),
     },
   };
 }

@@ -66,6 +66,10 @@ export class Conversation {
   readonly #fullAt: number;
   /** Tokens that the next request will send. */
   tokens: number;
+  /** Looks in a row at one process that have found nothing new, where those are folded; null: the last was none. */
+  #fold: { readonly process: number; readonly from: number; readonly to: number } | null = null;
+  /** Where the part of the last request begins, if it was made to look after a process; else −1. */
+  #pollFrom = -1;
   /** The prefix that the provider had at the last request; 0 once it cannot be of use any more. */
   #cached = 0;
   #lastRequest: Instant | null = null;
@@ -125,12 +129,33 @@ export class Conversation {
       this.tokens = prompt + (purpose === "work" ? terms.step : terms.poll);
       this.#cached = cacheable ? prompt : 0;
     }
+    this.#pollFrom = purpose === "poll" ? prompt : -1;
     return bill;
   }
 
-  /** Command output that a result has shown, in bytes. */
+  /** Command output that a result has shown, or a message, in bytes. */
   shows(bytes: number): void {
     if (bytes > 0) this.tokens += Math.ceil(bytes / this.#terms.bytesPerToken);
+  }
+
+  /**
+   * A look at a process has come back. One that has found nothing new takes the place of those in a row before it: what was
+   * cached is of use only up to there.
+   */
+  looked(process: number, foundNothing: boolean): void {
+    const fold = this.#fold;
+    const pollFrom = this.#pollFrom;
+    const own = this.tokens - pollFrom;
+    if (pollFrom < 0 || !foundNothing || own !== this.#terms.poll) {
+      this.#fold = null;
+      return;
+    }
+    // Whatever else was said in between keeps them apart.
+    const inARow = fold !== null && fold.process === process && fold.to === pollFrom;
+    const from = inARow ? fold.from : pollFrom;
+    this.tokens = from + own;
+    if (this.#cached > from && inARow) this.#cached = from;
+    this.#fold = { process, from, to: this.tokens };
   }
 
   /** Everything said so far is gone. */

@@ -29,8 +29,6 @@ export interface Command {
   readonly spoils: readonly Test[];
   /** Where it serves once it is ready, as whoever runs it knows; null: it serves nothing. */
   readonly port: number | null;
-  /** Where it runs, if whoever started it said so. */
-  readonly cwd?: string | null;
   /** How long a command of its looks usually takes: what a model's estimate is drawn around; null where nobody can tell. */
   readonly usual: Duration | null;
 }
@@ -124,6 +122,11 @@ export type Effect<Move = unknown> =
       readonly quiet: Quiet | null;
     }
   /**
+   * Nobody is at work: resumes as soon as any of these processes is over, when something happens outside, or at `until`.
+   * `until` = now looks without idling.
+   */
+  | { readonly effect: "idle"; readonly anyOf: readonly ProcessId[]; readonly until: Instant }
+  /**
    * From now on the world ends the process at `at`, or after a silence if that comes first, as far as `reach`, whoever is
    * looking then. Takes the place of an earlier limit, unless that has come.
    */
@@ -139,8 +142,6 @@ export type Effect<Move = unknown> =
   | { readonly effect: "stop"; readonly process: ProcessId; readonly grace: Duration; readonly reach: KillReach }
   /** Output from byte `from` on, at most `limit` bytes. */
   | { readonly effect: "read"; readonly process: ProcessId; readonly from: number; readonly limit: number }
-  /** How much of the CPU a process has used, with all it has started. Takes no time. */
-  | { readonly effect: "usage"; readonly process: ProcessId }
   /** Whether anything answers at a port. Takes no time. */
   | { readonly effect: "probe"; readonly port: number }
   /** Several agents side by side. Resumes once all are done, or one of them says that nobody goes on. */
@@ -212,6 +213,13 @@ export interface Held {
   readonly lastOutputAt: Instant | null;
 }
 
+export interface Idled {
+  readonly at: Instant;
+  readonly why: "ended" | "until" | "interrupted";
+  /** Of the processes asked after those that are over, and whose end was announced. */
+  readonly ended: readonly { readonly process: ProcessId; readonly end: End }[];
+}
+
 export interface Stopped {
   readonly at: Instant;
   /** Null when even KILL did not end it. */
@@ -244,13 +252,7 @@ export interface Probed {
   readonly answers: boolean;
 }
 
-export interface Used {
-  readonly at: Instant;
-  /** Since its start; null where that cannot be told. */
-  readonly cpu: Duration | null;
-}
-
-export type Answer = Passed | Held | Stopped | Read | Asked<unknown> | Probed | Used;
+export type Answer = Passed | Held | Idled | Stopped | Read | Asked<unknown> | Probed;
 
 /**
  * A course of action that asks effects of its world, one after the other, and is answered each.

@@ -8,6 +8,7 @@
 import type { RunBudget } from "../policy/budget.ts";
 import type { CommandClass } from "../policy/command.ts";
 import type { AutoAwaitReason, WaitReason } from "../policy/hold.ts";
+import type { Hint, MessageKind } from "../policy/notice.ts";
 import type { CappedRisk } from "../policy/risk.ts";
 import type { Duration, Instant } from "../policy/time.ts";
 import type { HardTimeoutReason } from "../policy/timeout.ts";
@@ -177,6 +178,43 @@ export type TrialEvent =
       /** Null where no provider was asked. */
       readonly service: Service | null;
     }
+  /** A message that nobody asked for has reached the model: before a step of its own, or with a result. */
+  | {
+      readonly event: "told";
+      readonly at: Instant;
+      readonly kind: MessageKind;
+      /** What a hint points out; left out for any other kind. */
+      readonly hint?: Hint;
+      /** Since when there was something to tell. */
+      readonly due: Instant;
+      /** What it is about. */
+      readonly processes: readonly ProcessId[];
+      /** As UTF-8. */
+      readonly bytes: number;
+      /** Whether it has woken a model that had ended its turn. */
+      readonly woke: boolean;
+      /** How often it was tried, this time included. */
+      readonly attempts: number;
+      /** Whether the window of wake-ups has put it off. */
+      readonly deferred: boolean;
+    }
+  /** A message has failed to wake the model. */
+  | {
+      readonly event: "delivery_failed";
+      readonly at: Instant;
+      readonly kind: MessageKind;
+      readonly due: Instant;
+      readonly processes: readonly ProcessId[];
+      readonly bytes: number;
+      /** How often it was tried so far. */
+      readonly attempts: number;
+      readonly deferred: boolean;
+      /** When it is tried again; null: not any more. */
+      readonly again: Instant | null;
+    }
+  /** The model has ended its turn, and idles until something wakes it. */
+  | { readonly event: "turn_ended"; readonly at: Instant }
+  | { readonly event: "woken"; readonly at: Instant; readonly by: WokenBy }
   /** The conversation was compacted, and the model no longer knows of a live process. */
   | { readonly event: "forgot"; readonly at: Instant; readonly process: ProcessId }
   | { readonly event: "job_began"; readonly at: Instant; readonly job: string }
@@ -190,11 +228,9 @@ export type TrialEvent =
   /** The runtime itself has ended a process. */
   | { readonly event: "swept"; readonly at: Instant; readonly process: ProcessId; readonly end: End | null }
   /** The harness ends the trial at a limit other than time. */
-  | { readonly event: "limit_reached"; readonly at: Instant; readonly limit: keyof Limits | ShellLimit }
+  | { readonly event: "limit_reached"; readonly at: Instant; readonly limit: keyof Limits }
   /** No attempt at a request succeeded: the trial ends, and nobody is to blame for it. */
   | { readonly event: "provider_failed"; readonly at: Instant }
-  /** The runtime has ended a live process and forgotten it, to have its slot for another one. How it ends nobody waits for. */
-  | { readonly event: "pruned"; readonly at: Instant; readonly process: ProcessId }
   /** A call that the runtime would not carry out, and why. */
   | { readonly event: "call_refused"; readonly at: Instant; readonly call: number; readonly why: string }
   | { readonly event: "committed"; readonly at: Instant }
@@ -215,12 +251,13 @@ export type TrialEvent =
       readonly answers: boolean;
     };
 
-/** Limits of the runtime's own that end a run: timeouts in a row, and how long commands may take in all. */
-export type ShellLimit = "timeout_strikes" | "command_time";
-
 export const PURPOSES = ["work", "poll", "compaction"] as const;
 /** What a request to the model is for: getting on, looking after a live process, or making room. */
 export type Purpose = (typeof PURPOSES)[number];
+
+export const WOKEN_BY = ["message", "outside"] as const;
+/** What has begun another turn. */
+export type WokenBy = (typeof WOKEN_BY)[number];
 
 export const JOB_RESULTS = ["whole", "partial", "salvaged"] as const;
 /** What a child job came to: all of its plan, a part of it, or what there was when its time was up. */
@@ -238,6 +275,10 @@ export const EVENT_NAMES = [
   "probed",
   "model_asked",
   "model_answered",
+  "told",
+  "delivery_failed",
+  "turn_ended",
+  "woken",
   "forgot",
   "job_began",
   "job_ended",
@@ -245,7 +286,6 @@ export const EVENT_NAMES = [
   "exit_held",
   "exit_awaited",
   "swept",
-  "pruned",
   "limit_reached",
   "provider_failed",
   "committed",

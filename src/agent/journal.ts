@@ -1,5 +1,6 @@
 /** A trial's events as lines that a person can read: `480.000  held     process-1  until 720.000`. */
 import { type Instant, inSeconds, never } from "../policy/time.ts";
+import type { ProcessId } from "./effects.ts";
 import type { TrialEvent } from "./events.ts";
 import { processName, statusAfter } from "./processes.ts";
 
@@ -59,6 +60,24 @@ export function journalLine(event: TrialEvent): string | null {
       const retries = event.service?.retries ?? 0;
       return retries === 0 ? null : line("retried", null, `${retries} times`);
     }
+    case "told": {
+      const tries = event.attempts === 1 ? "" : `after ${event.attempts} tries`;
+      return line(
+        "told",
+        null,
+        [event.hint ?? event.kind, named(event), tries].filter((part) => part !== "").join("  "),
+      );
+    }
+    case "delivery_failed":
+      return line(
+        "untold",
+        null,
+        `${event.kind}  ${named(event)}  ${event.again === null ? "given up" : `again at ${moment(event.again)}`}`,
+      );
+    case "turn_ended":
+      return line("idle", null, "");
+    case "woken":
+      return line("woken", null, event.by);
     case "forgot":
       return line("forgot", event.process, "");
     case "job_began":
@@ -73,8 +92,6 @@ export function journalLine(event: TrialEvent): string | null {
       return line("awaited", event.process, event.end === null ? "still running" : statusAfter(event.end));
     case "swept":
       return line("swept", event.process, event.end === null ? "still running" : "");
-    case "pruned":
-      return line("pruned", event.process, "");
     case "limit_reached":
       return line("cut off", null, `${event.limit} limit`);
     case "provider_failed":
@@ -107,6 +124,10 @@ export function journal(events: readonly TrialEvent[]): string[] {
 function line(what: string, process: Parameters<typeof processName>[0] | null, rest: string): string {
   const who = process === null ? "" : processName(process);
   return `${what.padEnd(7)}  ${who.padEnd(9)}  ${rest}`.trimEnd();
+}
+
+function named({ processes }: { readonly processes: readonly ProcessId[] }): string {
+  return processes.map(processName).join(", ");
 }
 
 function moment(at: Instant): string {

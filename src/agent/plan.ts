@@ -81,6 +81,14 @@ export interface Limits {
 
 export const UNLIMITED: Limits = { steps: null, tokens: null, cost: null };
 
+/** How messages fail to wake a model, beside a provider that does not answer. */
+export interface Deliveries {
+  /** So many at first. */
+  readonly failFirst: number;
+  /** Of those after them: how likely each is to. */
+  readonly failWith: number;
+}
+
 export const OUTSIDE_EVENTS = ["user_stop", "clear", "switch", "user_background", "headless_exit", "restart"] as const;
 /**
  * What happens from outside: the user breaks in, clears the conversation, switches the model, or moves what is held to the

@@ -31,8 +31,17 @@ export interface ManagedProcess {
   status: ProcessStatus;
   /** Everything before this byte has been shown. */
   cursor: number;
-  /** The number of the last call that was about it. */
-  lastCall: number;
+  /** Whether a result has shown that it is over. */
+  isRead: boolean;
+  /** Whether a message has told, or recalled, that it is over. */
+  isTold: boolean;
+}
+
+/** Notes an end; the first one counts. */
+export function over(process: ManagedProcess, end: End): void {
+  if (process.end !== null) return;
+  process.end = end;
+  process.status = statusAfter(end);
 }
 
 /** `process-8`: the name a process has for life. */
@@ -55,14 +64,7 @@ export class Processes {
     return this.#all.push(null) as ProcessId;
   }
 
-  add(
-    id: ProcessId,
-    command: Command,
-    startedAt: Instant,
-    background: boolean,
-    call: number,
-    persist = false,
-  ): ManagedProcess {
+  add(id: ProcessId, command: Command, startedAt: Instant, background: boolean, persist = false): ManagedProcess {
     const process: ManagedProcess = {
       id,
       command,
@@ -72,15 +74,11 @@ export class Processes {
       end: null,
       status: "running",
       cursor: 0,
-      lastCall: call,
+      isRead: false,
+      isTold: false,
     };
     this.#all[id - 1] = process;
     return process;
-  }
-
-  /** Its slot is needed: nobody knows it any more. */
-  forget(id: ProcessId): void {
-    this.#all[id - 1] = null;
   }
 
   /** A process of an earlier session: its name stays its own, and nobody saw its end. */
@@ -96,7 +94,8 @@ export class Processes {
       end,
       status: statusAfter(end),
       cursor: 0,
-      lastCall: 0,
+      isRead: false,
+      isTold: false,
     };
   }
 

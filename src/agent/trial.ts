@@ -7,6 +7,7 @@
  */
 import { sampler } from "../distribution.ts";
 import { type RunBudget, reserveBegins, reserveOf, runBudget, type ToldBudget } from "../policy/budget.ts";
+import { type MessageKind, tellsOfProcesses, utf8Length } from "../policy/notice.ts";
 import type { Settings } from "../policy/settings.ts";
 import { after, before, beginning, between, type Duration, type Instant, nothing, seconds } from "../policy/time.ts";
 import type { Draws, Key } from "../random.ts";
@@ -19,18 +20,19 @@ import {
   CutOff,
   type Effect,
   type Held,
+  type Idled,
   NOBODY_GOES_ON,
   type Passed,
   type ProcessId,
   type Sibling,
 } from "./effects.ts";
-import type { Action, JobResult, Purpose, Record, TrialEvent } from "./events.ts";
+import type { JobResult, Purpose, Record, TrialEvent } from "./events.ts";
+import { type Message, Messages } from "./messages.ts";
 import {
   afterLook,
   afterWait,
   called,
   callsPlainly,
-  canRead,
   firstSight,
   type InTheReserve,
   inTheReserve,
@@ -38,17 +40,16 @@ import {
   nextMove,
   type Profile,
   type Seen,
+  STATUS,
+  STOP,
   speaksOfReserve,
-  toolsAt,
-  within,
 } from "./model.ts";
-import type { JobStep, Limits, OutsideEvent, Plan, RunStep, Step } from "./plan.ts";
+import type { Deliveries, JobStep, Limits, OutsideEvent, Plan, RunStep, Step } from "./plan.ts";
 import {
   type Carried,
   type ConditionResult,
   type ExecResult,
   type ProcessResult,
-  type Refused,
   type Returned,
   Shell,
   type WaitResult,
@@ -71,6 +72,8 @@ export interface TrialSpec {
   readonly limits?: Limits;
   /** What happens from outside, in order of time. */
   readonly outside?: readonly OutsideEvent[];
+  /** Left out: a message fails to wake the model only where its provider does not answer. */
+  readonly deliveries?: Deliveries;
   /** A command drawn anew, for an attempt after the first; left out: it does what it did before. */
   readonly redraw?: ((id: string, attempt: number) => Command) | null;
 }
@@ -128,6 +131,7 @@ function* pursue(work: Work): Agent<void> {
             const thought = work.thought(step.length);
             for (let takes = thought.next(); takes !== null; takes = thought.next()) {
               if (work.isFull) yield* work.compacts();
+              if (work.hears) yield* work.takesMessages();
               const end = after(work.now, takes);
               const asked = (yield work.asks("work", null, takes, true)) as Asked<null>;
               work.answered(asked);
@@ -139,17 +143,14 @@ function* pursue(work: Work): Agent<void> {
         }
         case "run": {
           if (!work.isReady) yield* work.comesToCall();
+          const call = shell.beginExec(work.plainly ? step : work.calling(step, 0), work.now);
           let returned: Returned<ExecResult>;
-          if (!shell.isPlain) returned = yield* shell.exec(work.calling(step, 0), work.now);
+          if ("refused" in call) returned = call;
           else {
-            const call = shell.beginExec(work.plainly ? step : work.calling(step, 0), work.now);
-            if ("refused" in call) returned = call;
-            else {
-              shell.started(call, (yield call.start) as Passed);
-              if (call.timeout !== null) yield shell.limit(call, call.timeout);
-              const first = (yield shell.firstHold(call)) as Held;
-              returned = shell.endsAtOnce(call, first) ?? (yield* shell.goOnWithExec(call, first));
-            }
+            shell.started(call, (yield call.start) as Passed);
+            if (call.timeout !== null) yield shell.limit(call, call.timeout);
+            const first = (yield shell.firstHold(call)) as Held;
+            returned = shell.endsAtOnce(call, first) ?? (yield* shell.goOnWithExec(call, first));
           }
           work.takeIn(returned);
           if (!work.isOver(step, returned)) yield* work.goOn(step, returned);
@@ -182,9 +183,6 @@ function* pursueJob(work: Work, job: string): Agent<unknown> {
   return work.isOverForAll ? NOBODY_GOES_ON : null;
 }
 
-/** How often a command is called again that was refused. */
-const MOST_TRIES = 100;
-
 /** Thrown to leave whatever a model is in the middle of: its work is over, or the whole trial. */
 class Over extends Error {}
 
@@ -210,6 +208,8 @@ class Work {
   readonly waitsAtExit: boolean;
   /** Whether the trial has come to its own end: submitted, or with nothing more to do. */
   isDone = false;
+  /** What it is told without having asked; null where nothing ever is. */
+  readonly messages: Messages | null;
   readonly #spec: TrialSpec;
   readonly #budget: RunBudget | null;
   readonly #record: Record;
@@ -235,6 +235,15 @@ class Work {
   readonly #owed: ProcessId[] = [];
   /** The number of the request that is on its way. */
   #request = 0;
+  /** What a message has had it look at: how that was over. */
+  readonly #results = new Map<ProcessId, Outcome>();
+  /** How many messages of each kind have told of a process so far: what its luck with them is numbered by. */
+  readonly #toldOf = new Map<string, number>();
+  /** The request for the next step has been made already: a message has woken the model with it. */
+  #isAwake = false;
+  /** Doing what messages ask of it, and not told of more until that is done. */
+  #heedsMessages = false;
+  #deliveries = 0;
   /** Counts the times that the model lost sight of its live processes, at somebody else's hand or its own. */
   #lostSight = 0;
 
@@ -251,7 +260,8 @@ class Work {
     this.shell = parent === null ? new Shell({ settings, budget, cadence: profile.cadence, record }) : parent.shell;
     const start = parent?.job.startTokens ?? profile.context.start;
     this.conversation = economy === null ? null : new Conversation(profile.context, economy, start);
-    this.counts = this.conversation !== null || spec.limits !== undefined;
+    this.messages = tellsOfProcesses(settings) ? new Messages(settings, record) : null;
+    this.counts = this.conversation !== null || spec.limits !== undefined || this.messages !== null;
     this.#requestsKey = this.conversation === null ? spec.key : spec.luck.within(spec.key, "requests");
     this.#requestsHere = this.#requestsKey;
     this.isReady = !this.counts;
@@ -342,6 +352,7 @@ class Work {
     const thought = this.thought(length);
     for (let takes = thought.next(); takes !== null; takes = thought.next()) {
       if (this.isFull) yield* this.compacts();
+      if (this.hears) yield* this.takesMessages();
       const end = after(this.now, takes);
       const asked = (yield this.asks("work", null, takes, true)) as Asked<null>;
       this.answered(asked);
@@ -376,11 +387,24 @@ class Work {
     }
   }
 
-  /** The step that a model takes before its next move. */
-  *#comeTo<Next extends Move | null>(move: Next): Agent<Next> {
+  /**
+   * The step that a model takes before its next move. Null: it does not come to it.
+   *
+   * @param about the process that it is a move about, if it is to be made only while that is not known to be over
+   */
+  *#comeTo<Next extends Move | null>(move: Next, about: ProcessId | null = null): Agent<Next> {
     const sight = this.#lostSight;
+    if (this.#isAwake) {
+      this.#isAwake = false;
+      return move;
+    }
     if (this.isFull) yield* this.compacts();
-    const polls = move?.move === "wait" || move?.move === "status" || move?.move === "read_output";
+    if (this.hears && !this.#heedsMessages) {
+      yield* this.takesMessages();
+      if (sight !== this.#lostSight || (about !== null && this.#results.has(about))) return null as Next;
+    }
+    const polls =
+      move?.move === "wait" || move?.move === "status" || move?.move === "read_output" || move?.move === "end_turn";
     const purpose = polls ? "poll" : "work";
     const takes = this.#step();
     const until = after(this.now, takes);
@@ -393,6 +417,12 @@ class Work {
   /** A call that follows upon another at once: the model takes a step all the same, in no time unless a provider takes some. */
   *comesToCall(): Agent<void> {
     if (this.isFull) yield* this.compacts();
+    if (this.hears) yield* this.takesMessages();
+    if (this.#isAwake) {
+      this.#isAwake = false;
+      this.isReady = true;
+      return;
+    }
     const asked = (yield this.asks("work", null, nothing)) as Asked<null>;
     this.answered(asked);
     if (this.hasNews) yield* this.stepsOn(asked, "work", this.now, true);
@@ -476,17 +506,12 @@ class Work {
 
   // Steps of the plan
 
-  /** The tools it has for processes at its next call; null: all. */
-  get #tools(): readonly Action[] | null {
-    return toolsAt(this.#spec.profile, this.shell.calls + 1);
-  }
-
   /** What a model makes of a step: arguments it adds by habit, and which attempt it is. */
   calling(step: RunStep, attempt: number) {
     const { profile, luck, key, redraw = null } = this.#spec;
     const command = attempt === 0 || redraw === null ? step.command : redraw(step.id, attempt);
     const own = called(profile, command.usual, step, luck, luck.within(key, step.id));
-    const asked = { command, attempt, ...own, canRead: canRead(this.#tools) };
+    const asked = { command, attempt, ...own };
     return step.persist === true ? { ...asked, persist: true } : asked;
   }
 
@@ -523,7 +548,6 @@ class Work {
   *#status({ of, thenStep }: Extract<Step, { step: "status" }>): Agent<void> {
     const process = this.#startedBy.lastIndexOf(of);
     if (process < 0) return;
-    if (this.#tools?.includes("status") === false) return;
     if (!this.isReady) yield* this.comesToCall();
     this.takeIn(yield* this.shell.status(process as ProcessId, this.now));
     if (thenStep) yield* this.#comeTo(null);
@@ -542,12 +566,13 @@ class Work {
   *#awaits(of: string): Agent<Outcome> {
     const process = this.#startedBy.lastIndexOf(of) as ProcessId;
     const seen = this.#known.get(process);
-    if (seen === undefined || !this.shell.isLive(process)) return null;
+    if (seen === undefined || !this.shell.isLive(process)) return this.#results.get(process) ?? null;
     const sight = this.#lostSight;
     const watched = yield* this.#waitsFor({ succeeded: process });
     if (watched !== null && watched.outcome !== "timed_out") {
       yield* this.#comeTo(null);
       if (sight !== this.#lostSight) return null;
+      if (this.#results.has(process)) return this.#results.get(process)!;
       const looked = yield* this.#looks(process, { move: "status" }, seen);
       if (looked?.result.status !== "running") {
         this.#known.delete(process);
@@ -644,8 +669,8 @@ class Work {
     this.#madeCall();
     // What a child has given up to finish in time is missing from the whole.
     if (jobs.some(({ skipped }) => skipped)) this.skipped = true;
+    for (const { messages } of jobs) this.messages?.inherits(messages!);
     if (this.#sums.over !== null) throw new Over();
-    if (shell.over !== null) this.#isOver({ event: "limit_reached", at: this.now, limit: shell.over });
     const moved = this.hasNews && (yield* this.takesNews());
     for (const { step, returned } of calls) {
       if (returned === null) continue;
@@ -682,11 +707,12 @@ class Work {
     let isMoved = moved || (this.hasNews && (yield* this.takesNews()));
     if (sight !== this.#lostSight) return null;
     if ("refused" in returned) {
-      const { way } = returned;
-      if (way?.way === "same") return yield* this.#looksAfter(way.process, id, step.neededLater ?? false);
-      const carried = yield* this.#tryAgain(step, returned);
-      if (carried === null) return null;
-      returned = carried;
+      // A model told that its timeout is out of range runs the command without one.
+      yield* this.#comeTo(null);
+      const call = { ...this.calling(step, 0), timeout: null };
+      returned = this.takeIn(yield* this.shell.exec(call, this.now));
+      if ("refused" in returned) return null;
+      this.#startedBy[returned.process!] = id;
     }
     if (this.#spec.profile.reruns.atMost > 0 && !isMoved) returned = yield* this.#runsAgain(step, returned);
     if (this.hasNews && (yield* this.takesNews())) isMoved = true;
@@ -694,76 +720,16 @@ class Work {
     if (sight !== this.#lostSight) return null;
     if (returned.result.status !== "running") return returned;
     const process = returned.process!;
-    const managed = this.shell.managed(process);
-    // Its slot is taken by a call beside it.
-    if (managed === undefined) return null;
-    const { background, startedAt } = managed;
+    const { background, startedAt } = this.shell.managed(process)!;
     const seen = firstSight(returned, between(startedAt, returned.at));
     if (background || (isMoved && returned.result.auto_await_outcome === "cancelled")) {
+      this.messages?.takesOn(this.shell.managed(process)!);
       if (step.neededLater === true || !step.background) this.#known.set(process, seen);
       // What the model itself, or its user, has moved to the background it needs before it finishes.
       if (!step.neededLater && !step.background) this.#owed.push(process);
       return returned;
     }
     return yield* this.#attend(process, id, seen, step.neededLater ?? false);
-  }
-
-  /** Does what a refusal says, and calls again; null: to no avail. */
-  *#tryAgain(step: RunStep, first: Refused): Agent<Carried<ExecResult> | null> {
-    const sight = this.#lostSight;
-    let call = this.calling(step, 0);
-    let refused = first;
-    for (let left = MOST_TRIES; left > 0; left -= 1) {
-      switch (refused.way?.way) {
-        // A model told that its timeout is out of range runs the command without one.
-        case undefined:
-          if (call.timeout === null && left < MOST_TRIES) return null;
-          call = { ...call, timeout: null };
-          break;
-        case "in_the_foreground":
-          call = { ...call, background: false };
-          break;
-        case "come_back":
-          yield* this.#comeTo(null);
-          while (this.now < refused.way.at && sight === this.#lostSight) {
-            this.now = ((yield { effect: "pass", until: refused.way.at }) as Passed).at;
-            if (this.hasNews) yield* this.takesNews();
-          }
-          break;
-        case "after":
-          yield* this.#looksAfter(refused.way.process, step.id, false);
-          break;
-        default:
-          return null;
-      }
-      const hasStepped = refused.way?.way === "come_back";
-      if (!hasStepped && sight === this.#lostSight) yield* this.#comeTo(null);
-      if (sight !== this.#lostSight) return null;
-      const returned = this.takeIn(yield* this.shell.exec(call, this.now));
-      if (!("refused" in returned)) {
-        this.#startedBy[returned.process!] = step.id;
-        return returned;
-      }
-      refused = returned;
-    }
-    return null;
-  }
-
-  /** Deals with a process that a refusal has named, once it has looked at it. */
-  *#looksAfter(process: ProcessId, id: string, canWork: boolean): Agent<Outcome> {
-    let seen = this.#known.get(process);
-    if (seen === undefined) {
-      if (this.#tools?.includes("status") === false) return null;
-      const sight = this.#lostSight;
-      yield* this.#comeTo(null);
-      if (sight !== this.#lostSight) return null;
-      const looked = this.takeIn(yield* this.shell.status(process, this.now));
-      if ("refused" in looked) return null;
-      if (looked.result.status !== "running") return looked;
-      const managed = this.shell.managed(process)!;
-      seen = firstSight(looked, between(managed.startedAt, looked.at));
-    }
-    return yield* this.#attend(process, id, seen, canWork);
   }
 
   /** Runs a command again that it takes not to have run, unless something breaks in: what came of the last run. */
@@ -776,8 +742,6 @@ class Work {
       const { status } = returned.result;
       const p = status === "timed_out" ? timedOut : status === "running" && !step.background ? running : 0;
       if (this.hasNews || luck.uniform(draws, attempt) >= p) break;
-      // It has been told that there are two of it.
-      if (returned.result.duplicate_of !== undefined) break;
       const sight = this.#lostSight;
       yield* this.#comeTo(null);
       if (sight !== this.#lostSight) break;
@@ -797,20 +761,20 @@ class Work {
   *#attend(process: ProcessId, id: string, seen: Seen, canWork: boolean): Agent<Outcome> {
     const { profile, luck, key } = this.#spec;
     const waits = luck.within(luck.within(key, id), "waits");
-    const managed = this.shell.managed(process);
-    if (managed === undefined) return null;
-    const { port } = managed.command;
+    const { port } = this.shell.managed(process)!.command;
     const sight = this.#lostSight;
     this.#known.set(process, seen);
     for (;;) {
-      const choice = { reserve: this.#reserve, canWork, canProbe: port !== null };
-      const wished = nextMove(profile, seen, choice, luck, waits);
-      const move = yield* this.#comeTo(profile.tools === null ? wished : within(wished, this.#tools));
+      const choice = { reserve: this.#reserve, canWork, canProbe: port !== null, isWoken: this.#isWokenBy(process) };
+      const move = yield* this.#comeTo(nextMove(profile, seen, choice, luck, waits), process);
       // Whoever has lost sight of a process does nothing more about it.
-      if (move === null || move.move === "go_on") return null;
-      if (move.move === "finish") {
-        this.#finishing = true;
-        return null;
+      if (move === null || move.move === "go_on") return this.#results.get(process) ?? null;
+      if (move.move === "end_turn") {
+        seen.hint = null;
+        yield* this.#idles();
+        if (this.#results.has(process)) return this.#results.get(process)!;
+        if (sight !== this.#lostSight) return null;
+        continue;
       }
       if (move.move === "stop" || move.move === "stop_and_finish") {
         const stopped = this.takeIn(yield* this.shell.stop(process, this.now));
@@ -827,6 +791,9 @@ class Work {
       const returned = yield* this.#looks(process, move, seen);
       if (returned === null) return null;
       const isRunning = returned.result.status === "running";
+      const { hint } = returned.result;
+      seen.hint = hint === undefined || !this.#obeys("hint", process) ? null : hint.code;
+      if (this.conversation !== null) this.#keeps(process, returned);
       if (!isRunning) this.#known.delete(process);
       if (this.hasNews) yield* this.takesNews();
       if (!isRunning) return returned;
@@ -866,17 +833,132 @@ class Work {
     this.now = returned.at;
     this.#madeCall();
     this.#learns(returned);
-    if (this.shell.over !== null) this.#isOver({ event: "limit_reached", at: this.now, limit: this.shell.over });
     return returned;
   }
 
   #learns<Result extends object>(returned: Returned<Result>): void {
     if ("refused" in returned) return;
-    const { result } = returned;
+    const { result, process } = returned;
+    if (this.messages !== null && process !== null) this.messages.hears(this.shell.managed(process));
     if (this.#reserve === null && speaksOfReserve(result)) {
       this.#reserve = inTheReserve(this.#spec.profile, this.#spec.luck, this.#spec.key);
     }
     if (this.conversation !== null && "output" in result) this.conversation.shows((result.output as string).length);
+  }
+
+  // What it is told without having asked
+
+  /** Whether it may be told of anything before its next step. */
+  get hears(): boolean {
+    return this.messages?.mayTell ?? false;
+  }
+
+  /** Is told whatever there is to tell, and does about it what its habits are. */
+  *takesMessages(): Agent<void> {
+    const told = yield* this.messages!.beforeStep(this.now);
+    for (const { bytes } of told) this.conversation?.shows(bytes);
+    for (const message of told) yield* this.#heeds(message);
+  }
+
+  *#heeds(message: Message): Agent<void> {
+    this.#heedsMessages = true;
+    yield* this.#does(message);
+    this.#heedsMessages = false;
+  }
+
+  *#does({ kind, processes }: Message): Agent<void> {
+    const sight = this.#lostSight;
+    for (const { id, isRead } of processes) {
+      if (isRead || !this.#obeys(kind, id)) continue;
+      const move = yield* this.#comeTo(kind === "heartbeat" ? STOP : STATUS);
+      if (move === null || sight !== this.#lostSight) return;
+      const looked = this.takeIn(
+        kind === "heartbeat" ? yield* this.shell.stop(id, this.now) : yield* this.shell.status(id, this.now),
+      );
+      this.#known.delete(id);
+      if (!("refused" in looked)) this.#results.set(id, looked);
+      if (this.hasNews) yield* this.takesNews();
+    }
+  }
+
+  #obeys(kind: MessageKind, process: ProcessId): boolean {
+    const { profile, luck, key } = this.#spec;
+    const what = `${kind} ${process}`;
+    const nth = (this.#toldOf.get(what) ?? 0) + 1;
+    this.#toldOf.set(what, nth);
+    const draws = luck.within(luck.within(luck.within(key, this.#startedBy[process] ?? ""), "obeys"), kind);
+    return luck.uniform(draws, nth) < profile.obeys[kind];
+  }
+
+  /** A child job that ends its turn is done: nobody would wake it. */
+  #isWokenBy(process: ProcessId): boolean {
+    if (this.messages === null || this.#job !== null || this.#spec.settings.completionNotice !== "wake") return false;
+    return this.messages.minds(this.shell.managed(process)!);
+  }
+
+  /** Has ended its turn, and does nothing until a message or something from outside begins another. */
+  *#idles(): Agent<void> {
+    const messages = this.messages!;
+    this.#record({ event: "turn_ended", at: this.now });
+    while (!this.hasNews) {
+      const draft = messages.wakes(this.now);
+      if (draft === null) {
+        const idled = (yield messages.idle(this.now)) as Idled;
+        this.now = idled.at;
+        messages.takesIn(idled.ended);
+        continue;
+      }
+      this.#deliveries += 1;
+      if (this.#fails()) {
+        messages.hasFailed(draft, this.now);
+        continue;
+      }
+      this.#record({ event: "woken", at: this.now, by: "message" });
+      if (!(yield* this.#isWokenWith(draft))) {
+        messages.hasFailed(draft, this.now);
+        this.#record({ event: "turn_ended", at: this.now });
+        continue;
+      }
+      yield* this.#heeds(messages.hasWoken(draft, this.now));
+      return;
+    }
+    this.#record({ event: "woken", at: this.now, by: "outside" });
+    messages.turnBegins();
+    yield* this.takesNews();
+  }
+
+  /** The request that a message begins a turn with: whether it was answered. */
+  *#isWokenWith({ bytes }: Message): Agent<boolean> {
+    if (this.isFull) yield* this.compacts();
+    this.conversation?.shows(bytes);
+    const takes = this.#step();
+    const until = after(this.now, takes);
+    const asked = (yield this.asks("poll", STATUS, takes)) as Asked<Move>;
+    if (asked.service?.failed) {
+      this.now = asked.at;
+      this.#record({ event: "model_answered", at: asked.at, request: this.#request, service: asked.service });
+      return false;
+    }
+    this.answered(asked);
+    this.#isAwake = true;
+    if (this.hasNews) yield* this.stepsOn(asked, "poll", until, false);
+    return true;
+  }
+
+  /** What a look leaves in the conversation. */
+  #keeps(process: ProcessId, { result, freshOutput }: Carried<WaitResult> | Carried<ProcessResult>): void {
+    if (result.hint !== undefined) this.conversation!.shows(utf8Length(result.hint.text));
+    if (this.#spec.settings.pollFolding) {
+      this.conversation!.looked(process, result.status === "running" && !freshOutput);
+    }
+  }
+
+  /** Whether this delivery does not wake it. */
+  #fails(): boolean {
+    const { deliveries, luck, key } = this.#spec;
+    if (deliveries === undefined) return false;
+    if (this.#deliveries <= deliveries.failFirst) return true;
+    return luck.uniform(luck.within(key, "deliveries"), this.#deliveries) < deliveries.failWith;
   }
 
   // What happens from outside
@@ -897,7 +979,10 @@ class Work {
       else if (what !== "switch" && what !== "user_background") throw new Over();
       switch (what) {
         case "user_stop":
-          if (this.#spec.settings.userStopEnds === "session") this.now = yield* this.shell.sweep(this.now);
+          if (this.#spec.settings.userStopEnds === "session") {
+            this.messages?.silences();
+            this.now = yield* this.shell.sweep(this.now);
+          }
           this.#losesSight();
           break;
         case "headless_exit":
@@ -926,6 +1011,8 @@ class Work {
 
   #losesSight(): void {
     this.#lostSight += 1;
+    this.#isAwake = false;
+    this.messages?.turnBegins();
     this.#known.clear();
   }
 }

@@ -14,6 +14,7 @@ import {
   foldTrial,
   openEvents,
   openInvocations,
+  openNotices,
   openRequests,
   openTrials,
   openWaits,
@@ -71,6 +72,7 @@ export class WorldRows {
   readonly #invocations;
   readonly #waits;
   readonly #requests;
+  readonly #notices;
   readonly #events;
   readonly #worlds;
 
@@ -82,6 +84,7 @@ export class WorldRows {
     this.#invocations = openInvocations(dictionaries);
     this.#waits = openWaits(dictionaries);
     this.#requests = openRequests(dictionaries);
+    this.#notices = openNotices(dictionaries);
     this.#events = openEvents(dictionaries);
     this.#worlds = openBatch(worlds, dictionaries);
   }
@@ -106,7 +109,7 @@ export class WorldRows {
     const calls =
       this.#detail === "trials"
         ? null
-        : { invocations: this.#invocations, waits: this.#waits, requests: this.#requests };
+        : { invocations: this.#invocations, waits: this.#waits, requests: this.#requests, notices: this.#notices };
     foldTrial(events, facts, this.#trials, calls);
     if (this.#detail === "events") {
       pushEvents(events, { trialId, exhibit: null, arm: arm.arm, seed: this.#panel.seed, replicate }, this.#events);
@@ -149,7 +152,8 @@ export class WorldRows {
 
   /** What its trials have left behind. */
   #parts(): readonly Batch[] {
-    return [this.#trials, this.#invocations, this.#waits, this.#requests, this.#events] as readonly Batch[];
+    const calls = [this.#invocations, this.#waits, this.#requests, this.#notices];
+    return [this.#trials, ...calls, this.#events] as readonly Batch[];
   }
 }
 

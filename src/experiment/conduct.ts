@@ -130,7 +130,7 @@ function* foretold(bound: Bound, outerLimit: Duration, record: Record): Agent<vo
 
 /** One task under one arm. */
 export function entrant(arm: Arm, task: Task, luck: Draws, ended: Entrant["ended"]): Entrant {
-  const { plan, model, outerLimit, key, limits, outside, redraw } = task;
+  const { plan, model, outerLimit, key, limits, outside, deliveries, redraw } = task;
   if (arm.profile.oracle) {
     const bound = new Yardstick(task).oracle(arm);
     return { outerLimit, begin: (record) => foretold(bound, outerLimit, record), ended };
@@ -151,6 +151,7 @@ export function entrant(arm: Arm, task: Task, luck: Draws, ended: Entrant["ended
           economy: arm.provider === null ? null : arm.provider.economy,
           ...(limits === UNLIMITED ? null : { limits }),
           ...(outside.length === 0 ? null : { outside }),
+          ...(deliveries === null ? null : { deliveries }),
           redraw,
         },
         record,

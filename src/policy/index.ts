@@ -3,6 +3,7 @@ export * from "./budget.ts";
 export * from "./command.ts";
 export * from "./guidance.ts";
 export * from "./hold.ts";
+export * from "./notice.ts";
 export * from "./risk.ts";
 export * from "./settings.ts";
 export * from "./time.ts";

@@ -105,15 +105,16 @@ const bytes = (initial: number, says: string): Amount & { readonly default: numb
   says,
 });
 
-const count = <const Optional extends boolean>(
-  initial: Optional extends true ? "none" : number,
-  says: string,
-  range: readonly [number, number],
-  optional: Optional,
-) =>
-  ({ kind: "amount", unit: "count", default: initial, range, whole: true, optional, says }) as Amount & {
-    readonly default: Optional extends true ? "none" : number;
-    readonly optional: Optional;
+const wholeNumber = (initial: number, says: string, range: readonly [number, number]) =>
+  ({ kind: "amount", unit: "count", default: initial, range, whole: true, optional: false, says }) as Amount & {
+    readonly default: number;
+    readonly optional: false;
+  };
+
+const wholeNumberOrNone = (says: string, range: readonly [number, number]) =>
+  ({ kind: "amount", unit: "count", default: "none", range, whole: true, optional: true, says }) as Amount & {
+    readonly default: "none";
+    readonly optional: true;
   };
 
 export const settingsTable = {
@@ -137,12 +138,8 @@ export const settingsTable = {
     "where output extends the cap: no later than this after the start, but never under the cap",
   ),
   foreground_at_cap: choice(
-    ["yield", "kill"],
-    "at the configured cap: hand the live process back, or end its whole tree",
-  ),
-  hand_over_exempts: choice(
-    ["nothing", "sleep_and_git"],
-    "commands that the configured cap ends where it hands others over: those that begin with sleep, or run git",
+    ["yield", "background", "kill"],
+    "at the configured cap: hand the live process back; the same, and tell of its end as of a background command's; or end its whole tree",
   ),
   auto_await_risk: choice(
     ["off", "advisory"],
@@ -210,10 +207,6 @@ export const settingsTable = {
     "a hard timeout also ends where the finalization reserve begins, but not before the initial hold could",
   ),
   hard_timeout_suppresses_yield: flag(true, "a command with a hard timeout is held until it ends or is ended"),
-  timeout_hands_over: flag(
-    false,
-    "a timeout_seconds of a foreground command is no hard timeout but the cap of its hold, where it is handed over alive",
-  ),
   hard_timeout_stall_seconds: bound(
     "none",
     "past its hard timeout a command is ended only once it has been silent for this long",
@@ -237,61 +230,6 @@ export const settingsTable = {
     "none",
     "a command that is handed over alive has this total timeout from then on, in place of the one it had",
     [0.001, LONGEST_SECONDS],
-  ),
-  without_reader: choice(
-    ["ignore", "foreground_only"],
-    "where the model has no tool to read results with: as ever, or no background, and every command ended by a timeout",
-  ),
-  foreground_only_timeout_default_seconds: length(
-    120,
-    "hard timeout of a command that names none, where there is nothing but the foreground",
-    [0.001, LONGEST_SECONDS],
-  ),
-  foreground_only_timeout_max_seconds: length(
-    300,
-    "where there is nothing but the foreground: longer hard timeouts are cut to this",
-    [0.001, LONGEST_SECONDS],
-  ),
-  timeout_strikes: count(
-    "none",
-    "so many foreground commands in a row ended by a timeout end the run",
-    [1, 1_000],
-    true,
-  ),
-  command_time_max_seconds: bound(
-    "none",
-    "the run ends after the command with which foreground commands have taken so long in all; none is cut short for it",
-    [0.001, LONGEST_SECONDS],
-  ),
-  leading_sleep_refused_seconds: bound("none", "a command that begins by sleeping so long, or longer, is refused", [
-    0.001,
-    LONGEST_SECONDS,
-  ]),
-  duplicate_start: choice(
-    ["allow", "flag", "refuse"],
-    "a command of which another run is alive: started like any other, started with a word about that, or refused",
-  ),
-  exclusive_shell: flag(
-    false,
-    "a foreground command that was handed back keeps the shell: new ones are refused until it ends or is stopped",
-  ),
-  process_slots: count("none", "how many processes are kept, those that have ended among them", [1, 100_000], true),
-  process_slots_full: choice(
-    ["refuse", "prune"],
-    "where all slots are taken by live processes: refuse the command, or end the one that was used longest ago",
-  ),
-  process_slots_protected: count(8, "where slots are pruned: so many of those used last are safe", [0, 100_000], false),
-  shell_calls_per_minute: count(
-    "none",
-    "beyond so many commands in 60 s one is refused, and told when to come back",
-    [1, 1_000_000],
-    true,
-  ),
-  shell_calls_per_ten_seconds: count(
-    "none",
-    "beyond so many commands in 10 s one is refused, and told when to come back",
-    [1, 1_000_000],
-    true,
   ),
   kill_grace_seconds: length(2, "from TERM to KILL when a process tree is ended", [0, 3_600]),
   kill_reaches: choice(
@@ -348,6 +286,74 @@ export const settingsTable = {
     "what a run that is done does with what it still runs; usual: in a trial whoever grades it finds it, a served session ends it; keep_persistent: ends all that was not declared persistent",
   ),
   exit_grace_seconds: length(0, "from the end of a run until it ends what it still runs", [0, 3_600]),
+  completion_notice: choice(
+    ["none", "next_step", "wake"],
+    "whether a model is told that a background command is over: not at all, before its next step, or also by waking it once it has ended its turn",
+  ),
+  notice_batch_tasks: wholeNumber(32, "most background commands that one completion notice names", [1, 1_000]),
+  notice_batch_bytes: {
+    ...bytes(8_192, "most bytes of UTF-8 that one completion notice takes"),
+    range: [1_024, 1_048_576],
+  } as Amount & { readonly default: number; readonly optional: false },
+  notice_description_bytes: {
+    ...bytes(256, "most bytes of UTF-8 that a message quotes of a command line, cut at a character"),
+    range: [4, 256],
+  } as Amount & { readonly default: number; readonly optional: false },
+  notice_wakes: wholeNumber(
+    3,
+    "most times that a session is woken in one window; the rest waits for the next",
+    [1, 1_000_000],
+  ),
+  notice_window_length_seconds: length(60, "length of the window in which wake-ups are counted", [
+    0.001,
+    LONGEST_SECONDS,
+  ]),
+  notice_window: choice(
+    ["fixed", "sliding"],
+    "fixed: a window begins with its first wake-up; sliding: any stretch of its length is one",
+  ),
+  delivery_gives_up_after_seconds: bound(
+    "none",
+    "a completion notice that could not wake the model is tried again for so long, counted from the first try; then a reminder is left to tell",
+    [0.001, LONGEST_SECONDS],
+  ),
+  unread_reminder_steps: wholeNumberOrNone(
+    "before a step, new results that nobody has read are recalled at once, others every so many steps",
+    [1, 1_000_000],
+  ),
+  unread_reminder_tasks: wholeNumber(5, "most unread results that one reminder names, the oldest first", [1, 1_000]),
+  background_watchdog_seconds: bound(
+    "none",
+    "a command started in the background without a timeout is ended this long after its start",
+    [0.001, LONGEST_SECONDS],
+  ),
+  repeated_read_hint: flag(
+    false,
+    "a second look in a row that finds the same status and the same output of a live process says that there is something better to do",
+  ),
+  quiet_poll_hint_after: wholeNumberOrNone(
+    "so many looks in a row at a live process that find nothing new say so and point to stop; again after as many more",
+    [1, 1_000_000],
+  ),
+  quiet_poll_hint_floor_seconds: length(
+    300,
+    "they do not say so before a process has been silent for this long, from its start if it never printed",
+  ),
+  poll_folding: flag(
+    false,
+    "looks in a row at one process that find nothing new are kept in the conversation as one; saves tokens, not time",
+  ),
+  heartbeat: flag(
+    false,
+    "tells a model once of a background command that still runs past the usual length of its class",
+  ),
+  usual_length_test_seconds: bound(
+    "none",
+    "how long a command that runs tests usually takes; what runs longer is overdue",
+  ),
+  usual_length_build_seconds: bound("none", "how long a command that builds or installs usually takes"),
+  usual_length_network_seconds: bound("none", "how long a command that uses the network usually takes"),
+  usual_length_other_seconds: bound("none", "how long any other command usually takes"),
   finalization_reserve_seconds: bound(600, "kept at the end of the run for repair, commit and submission"),
   finalization_reserve_fraction: {
     kind: "amount",
@@ -364,10 +370,6 @@ export const settingsTable = {
   remaining_budget_on_results: choice(
     ["when_clamped", "always", "never"],
     "when results say what remains of the run; when_clamped: also always in the last quarter",
-  ),
-  cpu_on_results: flag(
-    false,
-    "results about a live process say how many seconds of CPU it has used, where that can be told",
   ),
   output_budget_bytes: bytes(16_000, "output shown by one exec or wait; the middle is elided beyond it"),
   output_head_share: {
@@ -453,7 +455,8 @@ export function settingsOf(...layers: readonly WrittenSettings[]): Settings {
 }
 
 function held(setting: Setting, value: unknown): unknown {
-  if (value === "none") return null;
+  // Among the words of a choice none is one like the others.
+  if (value === "none" && setting.kind !== "choice") return null;
   const isLength = setting.kind === "length" || setting.kind === "slice";
   return isLength && typeof value === "number" ? seconds(value) : value;
 }
@@ -486,8 +489,7 @@ export function expected(setting: Setting): string {
     }
     case "amount": {
       const [low, high] = setting.range;
-      const what =
-        setting.unit === "share" ? "a share" : setting.unit === "bytes" ? "a whole number of bytes" : "a whole number";
+      const what = { share: "a share", bytes: "a whole number of bytes", count: "a whole number" }[setting.unit];
       return `${what}, ${low} to ${high}${setting.optional ? ", or none" : ""}`;
     }
   }
@@ -526,6 +528,13 @@ const RISK_CAPS = [
   "risk_cap_late_in_run_seconds",
 ] as const satisfies readonly SettingKey[];
 
+const USUAL_LENGTHS = [
+  "usual_length_test_seconds",
+  "usual_length_build_seconds",
+  "usual_length_network_seconds",
+  "usual_length_other_seconds",
+] as const satisfies readonly SettingKey[];
+
 export interface SettingsFault {
   readonly key: SettingKey;
   /** Found and expected, in one sentence that follows the key's name. */
@@ -549,25 +558,17 @@ export function settingsFaults(layer: WrittenSettings, whole: Required<WrittenSe
       says: `is advisory where no risk has a cap: give ${RISK_CAPS.join(", ")}, or one of them`,
     });
   }
+  if (whole.heartbeat && USUAL_LENGTHS.every((key) => whole[key] === "none")) {
+    faults.push({
+      key: "heartbeat",
+      says: `is true where no class has a usual length: give ${USUAL_LENGTHS.join(", ")}, or one of them`,
+    });
+  }
   const { max_hold_seconds: hold, foreground_total_yield_seconds: total } = whole;
   if (hold !== "none" && (total === "none" || hold < total)) {
     faults.push({
       key: "max_hold_seconds",
       says: `is ${hold}: it must be at least foreground_total_yield_seconds (${total}), so that no initial hold is cut`,
-    });
-  }
-  const { process_slots: slots, process_slots_protected: safe } = whole;
-  if (slots !== "none" && whole.process_slots_full === "prune" && slots <= safe) {
-    faults.push({
-      key: "process_slots",
-      says: `is ${slots}: it must be more than process_slots_protected (${safe}), or nothing could be pruned`,
-    });
-  }
-  const { foreground_only_timeout_default_seconds: only, foreground_only_timeout_max_seconds: onlyMost } = whole;
-  if (only > onlyMost) {
-    faults.push({
-      key: "foreground_only_timeout_default_seconds",
-      says: `is ${only}: it must not exceed foreground_only_timeout_max_seconds (${onlyMost})`,
     });
   }
   const { finalization_reserve_min_seconds: least, finalization_reserve_max_seconds: most } = whole;

@@ -122,34 +122,19 @@ export function hardTimeout(call: TimeoutCall, settings: Settings, budget: RunBu
   };
 }
 
-/** The hard timeout of a command where there is nothing but the foreground: cut to its maximum, never refused. */
-export function foregroundOnlyTimeout(requested: Duration | null, settings: Settings): HardTimeout {
-  const { foregroundOnlyTimeoutDefault: usual, foregroundOnlyTimeoutMax: most } = settings;
-  const wished = requested === null || requested <= nothing ? usual : requested;
-  return {
-    length: shorter(wished, most),
-    suppressesYield: true,
-    clampReasons: wished > most ? ["hard_timeout_max"] : [],
-  };
-}
-
-/** The settings of one call whose timeout is the cap of its hold: nothing else brings it back before, unless its client must. */
-export function handingOver(length: Duration, settings: Settings): Settings {
-  const total = settings.maxHold === null ? length : shorter(length, settings.maxHold);
-  return { ...settings, foregroundIdleYield: null, foregroundTotalYield: total, foregroundAutoAwaitMax: length };
-}
-
 function ofItsClass({ commandClass: found, length }: ClassTimeout): string {
   return `${CLASS_SETTINGS[found][1]}, the hard timeout of class ${found}, is ${inSeconds(length)}`;
 }
 
 /**
- * After how long a command is ended whatever it does, counted from its start: the earlier of its hard and its total timeout;
- * null: never. A hard timeout that waits for silence is over, silence or not, once it has waited for so long.
+ * After how long a command is ended whatever it does, counted from its start: the earlier of its hard and its total timeout,
+ * or in the background, where it has none of its own, of the watchdog; null: never. A hard timeout that waits for silence is
+ * over, silence or not, once it has waited for so long.
  */
-export function endsAfter(timeout: HardTimeout | null, settings: Settings): Duration | null {
-  const { totalTimeout: total, hardTimeoutStall: stall, hardTimeoutStallMax: most } = settings;
-  if (timeout === null) return total;
+export function endsAfter(timeout: HardTimeout | null, settings: Settings, background = false): Duration | null {
+  const { totalTimeout: total, hardTimeoutStall: stall, hardTimeoutStallMax: most, backgroundWatchdog } = settings;
+  const watchdog = background ? backgroundWatchdog : null;
+  if (timeout === null) return total === null || watchdog === null ? (total ?? watchdog) : shorter(total, watchdog);
   const hard = stall === null ? timeout.length : milliseconds(timeout.length + most);
   return total === null ? hard : shorter(hard, total);
 }

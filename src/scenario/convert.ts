@@ -4,7 +4,7 @@
  * What a single value must be has been checked by its schema; here stands what must hold between values.
  */
 import type { Test } from "../agent/effects.ts";
-import { type Grading, type Limits, type OutsideEvent, UNLIMITED } from "../agent/plan.ts";
+import { type Deliveries, type Grading, type Limits, type OutsideEvent, UNLIMITED } from "../agent/plan.ts";
 import { settingsFaults, settingsOf, type WrittenSettings, written } from "../policy/settings.ts";
 import { after, beginning, type Duration, seconds } from "../policy/time.ts";
 import type { Exit, Output, OutputLine } from "../world/script.ts";
@@ -54,6 +54,7 @@ export function scenarioOf(context: Context, place: Place, file: ScenarioFile): 
     grading: gradingOf(reading, part(place, "grading"), file.grading, Object.values(commands)),
     limits: limitsOf(file.limits),
     outside: outsideOf(reading, place, file),
+    deliveries: deliveriesOf(file.deliveries),
   };
 }
 
@@ -83,6 +84,10 @@ function limitsOf(file: LimitsFile): Limits {
     tokens: tokens ?? null,
     cost: cost === undefined ? null : Math.round(cost * 1_000_000),
   };
+}
+
+function deliveriesOf(file: ScenarioFile["deliveries"]): Deliveries | null {
+  return file === undefined ? null : { failFirst: file.fail_first ?? 0, failWith: file.fail_with ?? 0 };
 }
 
 function outsideOf(reading: Reading, place: Place, file: ScenarioFile): readonly OutsideEvent[] {

@@ -6,7 +6,7 @@
  * not depend on luck is made once for the population, and what does is put together without ceremony.
  */
 import type { Command, Kind } from "../agent/effects.ts";
-import type { Grading, JobStep, Limits, OutsideEvent, Plan, RunStep, Step } from "../agent/plan.ts";
+import type { Deliveries, Grading, JobStep, Limits, OutsideEvent, Plan, RunStep, Step } from "../agent/plan.ts";
 import { chosen, type Distribution, type Sampler, sampler } from "../distribution.ts";
 import { type Duration, seconds } from "../policy/time.ts";
 import type { Draws, Key } from "../random.ts";
@@ -34,6 +34,8 @@ export interface Task {
   readonly grading: Grading;
   readonly limits: Limits;
   readonly outside: readonly OutsideEvent[];
+  /** Null: messages fail only where the provider does not answer. */
+  readonly deliveries: Deliveries | null;
   /** A command of this task drawn anew, for an attempt after the first; null: it does what it did before. */
   readonly redraw: ((id: string, attempt: number) => Command) | null;
   /** Of this scenario in this replicate: what habits are keyed by. */
@@ -52,7 +54,7 @@ const FIRST_ATTEMPT = 0;
 export function drawScenario(scenario: Scenario, luck: Draws, replicate: Key): Task {
   const drawing = new Drawing(scenario, luck, luck.within(replicate, scenario.scenario));
   const plan = drawing.plan(scenario.plan);
-  const { outerLimit, model, grading, limits, outside } = scenario;
+  const { outerLimit, model, grading, limits, outside, deliveries } = scenario;
   const redraw = (id: string, attempt: number) => drawing.again(id, attempt);
   return {
     scenario: scenario.scenario,
@@ -63,6 +65,7 @@ export function drawScenario(scenario: Scenario, luck: Draws, replicate: Key): T
     grading,
     limits,
     outside,
+    deliveries,
     redraw,
     key: drawing.key,
   };
@@ -312,6 +315,7 @@ export function compilePopulation(population: Population, luck: Draws): TaskDraw
       grading,
       limits,
       outside: NOTHING,
+      deliveries: null,
       redraw,
       key,
     };

@@ -1,7 +1,7 @@
 /** How a profile may be written: the habits of a stub model, and what a scenario may change of them. */
 import { z } from "zod";
-import { ACTIONS } from "../agent/events.ts";
 import { BETWEEN, IN_THE_RESERVE, ON_READY } from "../agent/model.ts";
+import { MESSAGE_KINDS } from "../policy/notice.ts";
 import { listed } from "./fault.ts";
 import {
   agreeing,
@@ -69,14 +69,19 @@ const stops = keys("a reason to stop", {
   quiet_waits: count("a number of quiet waits", 1, 1_000_000).optional(),
   running_seconds: length().optional(),
   failure_seen: flag().optional(),
-  cpu_idle: flag()
-    .optional()
-    .describe(
-      "results say that it has used hardly any CPU since the look before; where they say nothing it never holds",
-    ),
   probability: share().optional().describe("once everything else holds: how likely it is at each look"),
 }).refine((rule) => Object.keys(rule).length > 0, {
-  error: "says nothing: expected quiet_waits, running_seconds, failure_seen, cpu_idle or probability",
+  error: "says nothing: expected quiet_waits, running_seconds, failure_seen or probability",
+});
+
+const obeys = keys(
+  "what is obeyed",
+  Object.fromEntries(MESSAGE_KINDS.map((kind) => [kind, share().optional()])) as Record<
+    (typeof MESSAGE_KINDS)[number],
+    z.ZodOptional<ReturnType<typeof share>>
+  >,
+).refine((given) => Object.keys(given).length > 0, {
+  error: `says nothing: expected ${listed(MESSAGE_KINDS, "or")}`,
 });
 
 const tokens = () => count("a number of tokens", 0, 1e9).optional();
@@ -177,16 +182,17 @@ const habits = {
     })
     .optional()
     .describe("a noisy estimate of a command's usual length, and what follows from it; replaces the profile's whole"),
-  tools: someOf(
-    keys("a set of tools", {
-      from: count("the number of a tool call", 1, 1_000_000),
-      has: z.array(words(ACTIONS), { error: wanted("a list of tools") }),
-    }),
-    "a list of { from, has }",
-  )
-    .optional()
-    .describe("which tools it has for processes, from which tool call of the trial on; by default all, always"),
   forgets_after_compaction: share().optional().describe("how likely it is to forget its live processes"),
+  obeys: obeys
+    .optional()
+    .describe(
+      "how likely it is to do what a message of each kind asks of it; replaces the profile's whole: 1 where left out",
+    ),
+  ends_its_turn: share()
+    .optional()
+    .describe(
+      "how likely it is, each time it has control over a live process, to end its turn until it is told of it; only where the runtime would wake it",
+    ),
   context: context
     .optional()
     .describe("how the conversation grows; replaces the profile's whole: a key that is left out is as usual"),

@@ -45,9 +45,7 @@ const settingsShape = Object.fromEntries(
 ) as Record<SettingKey, z.ZodOptional<z.ZodType<number | string | boolean>>>;
 
 function settingSchema(setting: Setting): z.ZodType<number | string | boolean> {
-  const fault = ({ input }: Wrong) =>
-    instead(input, expected(setting), hint(input, setting.unit === "s")) +
-    (input === "background" && setting.kind === "choice" ? "; background comes with a later stage" : "");
+  const fault = ({ input }: Wrong) => instead(input, expected(setting), hint(input, setting.unit === "s"));
   const bare = ((): z.ZodType<number | string | boolean> => {
     switch (setting.kind) {
       case "flag":
@@ -114,6 +112,17 @@ const scenarioSchema = keys("a scenario", {
   )
     .optional()
     .describe("what happens from outside, in order of time"),
+  deliveries: keys("deliveries", {
+    fail_first: count("a number of deliveries", 0, 1_000_000)
+      .optional()
+      .describe("so many fail, before any can succeed"),
+    fail_with: share().optional().describe("of those after them: how likely each is to fail"),
+  })
+    .refine((given) => Object.keys(given).length > 0, { error: "says nothing: expected fail_first or fail_with" })
+    .optional()
+    .describe(
+      "how messages fail to wake a model that has ended its turn; by default only where its provider does not answer",
+    ),
   model: z.record(z.string(), changesSchema, { error: wanted("profile keys by profile name, or by any") }).optional(),
   grading,
 });

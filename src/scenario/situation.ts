@@ -8,7 +8,7 @@
 import type { Economy } from "../agent/context.ts";
 import type { Test } from "../agent/effects.ts";
 import type { Profile } from "../agent/model.ts";
-import type { Grading, Limits, OutsideEvent } from "../agent/plan.ts";
+import type { Deliveries, Grading, Limits, OutsideEvent } from "../agent/plan.ts";
 import type { Distribution } from "../distribution.ts";
 import type { Duration } from "../policy/time.ts";
 import type { ProviderTerms } from "../world/provider.ts";
@@ -109,6 +109,8 @@ export interface Scenario {
   readonly limits: Limits;
   /** What happens from outside, in order of time. */
   readonly outside: readonly OutsideEvent[];
+  /** How messages fail to wake the model; null: only where its provider does not answer. */
+  readonly deliveries: Deliveries | null;
 }
 
 export interface Population {

@@ -1,4 +1,5 @@
 /** Results as a model reads them: the output, and a line that says how things stand and what may be done next. */
+import type { NoticeOnResult } from "../agent/messages.ts";
 import type {
   BudgetFields,
   ConditionResult,
@@ -12,24 +13,29 @@ import { listed } from "../scenario/fault.ts";
 
 type AnyResult = ExecResult | ProcessResult | WaitResult;
 
-export function answerText(result: AnyResult | ConditionResult | ListResult): string {
-  if ("processes" in result) return listText(result);
+/** @param notices what is told beside, each a line of its own */
+export function answerText(
+  result: AnyResult | ConditionResult | ListResult,
+  notices: readonly NoticeOnResult[] = [],
+): string {
+  const told = notices.map(({ kind, text }) => `\n[${kind}] ${text}`).join("");
+  if ("processes" in result) return listText(result) + told;
   const { output } = result;
   const line = `[${"outcome" in result ? conditionLine(result) : statusLine(result)}]`;
-  if (output === "") return line;
-  return `${output}${output.endsWith("\n") ? "" : "\n"}${line}`;
+  if (output === "") return line + told;
+  return `${output}${output.endsWith("\n") ? "" : "\n"}${line}${told}`;
 }
 
 function statusLine(result: AnyResult): string {
   const parts = [standing(result)];
   if ("requested_wait_seconds" in result) parts.push(...waitWords(result));
-  if ("auto_await_outcome" in result) parts.push(...holdWords(result), ...classWords(result), ...twinWords(result));
+  if ("auto_await_outcome" in result) parts.push(...holdWords(result), ...classWords(result));
   if (result.status === "running") parts.push(whatNext(result.process_id));
-  if (result.cpu_seconds !== undefined) parts.push(`It has used ${result.cpu_seconds} s of CPU.`);
   parts.push(...leftWords(result));
   if (!result.output_complete) parts.push("Some of its output may be missing here.");
   parts.push(`Its output so far ends at byte ${result.next_offset}.`);
   parts.push(...budgetWords(result));
+  if ("hint" in result && result.hint !== undefined) parts.push(result.hint.text);
   return parts.join(" ");
 }
 
@@ -92,11 +98,6 @@ function waitWords(result: WaitResult): readonly string[] {
 function holdWords({ status, auto_await_outcome: outcome, clamp_reasons: reasons }: ExecResult): readonly string[] {
   if (status !== "running" || outcome === null) return [];
   return [reasons.length === 0 ? `It was handed back (${outcome}).` : `It was handed back early (${listed(reasons)}).`];
-}
-
-/** Another run of the same command that lives beside it. */
-function twinWords({ duplicate_of: twin, duplicate_elapsed_seconds: elapsed }: ExecResult): readonly string[] {
-  return twin === undefined ? [] : [`The same command was running already, as ${twin}, for ${elapsed} s.`];
 }
 
 /** Whose hard limit it was, where the caller named none. */

@@ -15,6 +15,7 @@ import {
   type ServerRequest,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { Agent } from "../agent/effects.ts";
+import type { NoticeOnResult } from "../agent/messages.ts";
 import type {
   ConditionResult,
   ExecResult,
@@ -28,7 +29,7 @@ import { after, between, type Duration, type Instant, inSeconds, seconds } from 
 import type { LiveRun } from "../world/live.ts";
 import { answerText } from "./answer.ts";
 import { conditionAsked, execAsked, type ProcessAsked, processAsked } from "./asked.ts";
-import type { Session } from "./session.ts";
+import type { Answered, Session } from "./session.ts";
 import { toolsUnder } from "./tools.ts";
 
 export interface ServerOptions {
@@ -73,23 +74,24 @@ async function answered(
   try {
     const hasProgress = extra._meta?.progressToken !== undefined;
     const maxHold = hasProgress || quietHold === null ? undefined : quietHold;
-    const run = begun(session, params, maxHold);
+    const run = begun(session, params, maxHold, () => extra.signal.aborted);
     if ("refused" in run) return refused(run.refused);
     const returned = await heldWith(session, run, extra, onFault);
-    return "refused" in returned ? refused(returned.refused) : carried(returned.result);
+    return "refused" in returned ? refused(returned.refused) : carried(returned.result, returned.notices);
   } catch (error) {
     onFault(error);
     return refused(`internal error: ${error instanceof Error ? error.message : String(error)}; the session goes on`);
   }
 }
 
-type Run = LiveRun<Returned<AnyResult>>;
+type Run = LiveRun<Answered<AnyResult>>;
 
 /** The run of a call, which has begun; or why there is none. */
 function begun(
   session: Session,
   { name, arguments: given = {} }: CallToolRequest["params"],
   maxHold: Duration | undefined,
+  isGone: () => boolean,
 ): Run | { readonly refused: string } {
   const limit = maxHold === undefined ? {} : { maxHold };
   if (name === "exec") {
@@ -97,19 +99,19 @@ function begun(
     if ("faults" in read) return session.turnDown(session.commandOf(read.as, null), read.faults.join("\n"));
     const { command: line, cwd, ...asked } = read.asked;
     const command = session.commandOf(line, cwd);
-    return session.call<Returned<AnyResult>>((shell, now) => shell.exec({ ...asked, ...limit, command }, now));
+    return session.call<AnyResult>((shell, now) => shell.exec({ ...asked, ...limit, command }, now), isGone);
   }
   if (name === "process") {
     const read = processAsked(given);
     if ("faults" in read) return session.turnDown(read.as, read.faults.join("\n"));
-    return session.call((shell, now) => processAgent(shell, read.asked, now, maxHold));
+    return session.call((shell, now) => processAgent(shell, read.asked, now, maxHold), isGone);
   }
   if (name === "wait_for_condition" && session.settings.conditionWaitMax > 0) {
     const read = conditionAsked(given);
     if ("faults" in read) return session.turnDown(read.as, read.faults.join("\n"));
     const { command: line, cwd, ...asked } = read.asked;
     const command = session.commandOf(line, cwd);
-    return session.call<Returned<AnyResult>>((shell, now) => shell.waitForCondition({ command }, asked, now, maxHold));
+    return session.call<AnyResult>((shell, now) => shell.waitForCondition({ command }, asked, now, maxHold), isGone);
   }
   return session.turnDown(null, `there is no tool ${name}: expected exec or process`);
 }
@@ -140,7 +142,7 @@ async function heldWith(
   run: Run,
   { signal, _meta, sendNotification }: Extra,
   onFault: (error: unknown) => void,
-): Promise<Returned<AnyResult>> {
+): Promise<Answered<AnyResult>> {
   const giveUp = () => run.cancel();
   if (signal.aborted) giveUp();
   signal.addEventListener("abort", giveUp, { once: true });
@@ -167,8 +169,10 @@ async function heldWith(
   }
 }
 
-function carried(result: AnyResult): CallToolResult {
-  return { content: [{ type: "text", text: answerText(result) }], structuredContent: { ...result } };
+function carried(result: AnyResult, notices: readonly NoticeOnResult[] | undefined): CallToolResult {
+  const beside = notices === undefined ? {} : { notices };
+  const text = answerText(result, notices);
+  return { content: [{ type: "text", text }], structuredContent: { ...result, ...beside } };
 }
 
 function refused(why: string): CallToolResult {

@@ -6,8 +6,10 @@
  */
 import type { Agent, Command, ProcessId } from "../agent/effects.ts";
 import type { ProcessCall, TrialEvent } from "../agent/events.ts";
-import { type Refused, Shell } from "../agent/shell.ts";
+import { Messages, type NoticeOnResult, onResult } from "../agent/messages.ts";
+import { type Refused, type Returned, Shell } from "../agent/shell.ts";
 import { type RunBudget, reserveBegins } from "../policy/budget.ts";
+import { tellsOfProcesses } from "../policy/notice.ts";
 import type { Settings } from "../policy/settings.ts";
 import { after, beginning, type Duration, type Instant, never } from "../policy/time.ts";
 import { type Clock, type LiveRun, LiveWorld, type ProcessPort } from "../world/live.ts";
@@ -31,6 +33,9 @@ export interface LostProcess {
   readonly process: WatchedProcess;
 }
 
+/** What a call came to, and what its client is told beside. */
+export type Answered<Result> = Returned<Result> & { readonly notices?: readonly NoticeOnResult[] };
+
 export class Session {
   readonly clock: Clock;
   readonly settings: Settings;
@@ -39,6 +44,8 @@ export class Session {
   /** Everything that has happened. Nothing is added once the session has ended. */
   readonly events: TrialEvent[] = [];
   readonly #shell: Shell;
+  /** What a result tells beside what was asked; null where nothing ever is. */
+  readonly #messages: Messages | null;
   readonly #world: LiveWorld;
   readonly #runs = new Set<Pick<LiveRun<never>, "cancel">>();
   #endedAt: Instant | null = null;
@@ -50,6 +57,7 @@ export class Session {
     this.commandOf = commandOf;
     this.#world = new LiveWorld(clock, port);
     this.#shell = new Shell({ settings, budget, cadence: null, record: (event) => this.#record(event) });
+    this.#messages = tellsOfProcesses(settings) ? new Messages(settings, (event) => this.#record(event)) : null;
     for (const { id, command, process } of lost) {
       this.#shell.adopt(id, command);
       this.#world.adopt(id, process);
@@ -67,13 +75,36 @@ export class Session {
     return this.#endedAt !== null;
   }
 
-  /** Makes one call. It has begun once this returns. */
-  call<Result>(make: (shell: Shell, now: Instant) => Agent<Result>): LiveRun<Result> {
-    const run = this.#world.run(make(this.#shell, this.clock.now()));
+  /**
+   * Makes one call. It has begun once this returns.
+   *
+   * @param isGone whether nobody waits for its result any more: then it tells of nothing else
+   */
+  call<Result>(
+    make: (shell: Shell, now: Instant) => Agent<Returned<Result>>,
+    isGone: () => boolean = () => false,
+  ): LiveRun<Answered<Result>> {
+    const agent = make(this.#shell, this.clock.now());
+    return this.#begins(this.#messages === null ? agent : this.#telling(agent, this.#messages, isGone));
+  }
+
+  #begins<Result>(agent: Agent<Result>): LiveRun<Result> {
+    const run = this.#world.run(agent);
     this.#runs.add(run);
     const over = () => void this.#runs.delete(run);
     run.done.then(over, over);
     return run;
+  }
+
+  /** A result, and whatever is to be told with it. */
+  *#telling<Result>(call: Agent<Returned<Result>>, messages: Messages, isGone: () => boolean): Agent<Answered<Result>> {
+    const returned = yield* call;
+    if ("refused" in returned || isGone()) return returned;
+    const { process, at } = returned;
+    if (process !== null) messages.hears(this.#shell.managed(process));
+    if (!messages.mayTell) return returned;
+    const told = yield* messages.beforeStep(at);
+    return told.length === 0 ? returned : { ...returned, notices: told.map(onResult) };
   }
 
   /** Writes down a call that could not be made. */
@@ -83,7 +114,7 @@ export class Session {
 
   /** The client is done, but the run is not: it is held open for what it still runs, as far as the policy has it so. */
   async leave(): Promise<void> {
-    if (this.settings.exitWaitsForJobs) await this.call((shell, now) => shell.holdOpen(now)).done;
+    if (this.settings.exitWaitsForJobs) await this.#begins(this.#shell.holdOpen(this.clock.now())).done;
   }
 
   /** What outlives the session. */

@@ -13,6 +13,7 @@ import type { RunBudget } from "../policy/budget.ts";
 import { COMMAND_CLASSES } from "../policy/command.ts";
 import { CONDITION_REASONS } from "../policy/condition.ts";
 import { AUTO_AWAIT_REASONS, sliceOf, WAIT_REASONS } from "../policy/hold.ts";
+import { HINTS, MESSAGE_KINDS } from "../policy/notice.ts";
 import { CAPPED_RISKS } from "../policy/risk.ts";
 import type { Settings } from "../policy/settings.ts";
 import { type Duration, inSeconds, longer } from "../policy/time.ts";
@@ -93,7 +94,8 @@ function execDescription(terms: ToolTerms): string {
     "",
     'Status "running" is not a failure. The command goes on under its process_id, with nothing stopped and no output lost: do NOT start it again, ' +
       "that would run it twice. Wait for it, look at it, read its output or stop it with the process tool; clamp_reasons say why it came back early, if it did.",
-    "background: true hands it back as soon as it has started; for servers and for long jobs beside other work.",
+    "background: true hands it back as soon as it has started; for servers and for long jobs beside other work." +
+      aboutTheEnd(settings),
     `timeout_seconds is a hard limit${most === null ? "" : `, at most ${paper(most)}`}: when it is reached the command is ended with all it has started` +
       `${settings.hardTimeoutSuppressesYield ? ", and until then the call does not hand it back" : ""}. ` +
       (usual === null ? "Leave it out unless you want that." : `A foreground command that names none has ${usual}.`) +
@@ -102,6 +104,17 @@ function execDescription(terms: ToolTerms): string {
         : ` Every command, in the background too, is ended ${paper(total)} after its start, whoever looks.`),
     aboutTheRun(terms),
   ].join("\n");
+}
+
+/** How a model learns that a command is over which it does not wait for. */
+function aboutTheEnd({ completionNotice, foregroundAtCap, backgroundWatchdog: watchdog }: Settings): string {
+  const whose = foregroundAtCap === "background" ? "of it, and of whatever was handed back alive," : "of it";
+  return (
+    (completionNotice === "none"
+      ? ""
+      : ` You are told of the end ${whose} in the notices of whatever result comes next, without its output: do not look at it again and again.`) +
+    (watchdog === null ? "" : ` One that names no timeout_seconds is ended ${paper(watchdog)} after its start.`)
+  );
 }
 
 /** The hard timeout of a foreground command that names none, in words; null if there is none. */
@@ -295,6 +308,35 @@ const budgetFields = {
   ),
 } as const;
 
+const noticeField = {
+  notices: described(
+    {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          kind: { type: "string", enum: MESSAGE_KINDS },
+          text: { type: "string" },
+          process_ids: { type: "array", items: { type: "string" } },
+        },
+        required: ["kind", "text", "process_ids"],
+      },
+    },
+    "what you were not asking for: commands in the background that are over, results that nobody has read",
+  ),
+} as const;
+
+const hintField = {
+  hint: described(
+    {
+      type: "object",
+      properties: { code: { type: "string", enum: HINTS }, text: { type: "string" } },
+      required: ["code", "text"],
+    },
+    "given where there is something better to do than to look again",
+  ),
+} as const;
+
 const processFields = {
   status: described({ type: "string", enum: PROCESS_STATUSES }, "running: it lives and goes on; do not start it again"),
   process_id: described({ type: "string" }, "its name for life"),
@@ -307,12 +349,6 @@ const processFields = {
   output: described({ type: "string" }, "what was not shown before; the middle is left out if it is long"),
   next_offset: described({ type: "integer" }, "up to which byte output was shown: where read_output goes on"),
   output_complete: described({ type: "boolean" }, "whether everything it printed can still be read"),
-} as const;
-
-const cpuField = {
-  cpu_seconds: someSeconds(
-    "given while it lives, if this runtime tells it: CPU time used with all that it has started",
-  ),
 } as const;
 
 const endFields = {
@@ -346,6 +382,9 @@ const execOutput: ObjectSchema = {
   properties: {
     ...execFields,
     hard_timeout_seconds: someSeconds("the hard limit in force, if there is one"),
+    background_watchdog_seconds: someSeconds(
+      "given in the background without a hard limit: how long after its start it is ended all the same",
+    ),
     command_class: described(
       { type: "string", enum: COMMAND_CLASSES },
       "given if you named no hard limit and there is one for what the command does: as what it was taken",
@@ -354,14 +393,9 @@ const execOutput: ObjectSchema = {
       { type: "array", items: { type: "string", enum: CAPPED_RISKS } },
       "given if it came back earlier because it looked likely to hang: why; nothing was stopped",
     ),
-    duplicate_of: described(
-      { type: "string" },
-      "given if the same command was running already when this one was started: the name of that one",
-    ),
-    duplicate_elapsed_seconds: someSeconds("beside it: how long that one had been running"),
-    ...cpuField,
     ...endFields,
     ...budgetFields,
+    ...noticeField,
   },
   required: Object.keys(execFields),
   additionalProperties: false,
@@ -394,7 +428,7 @@ const conditionFields = {
 
 const conditionOutput: ObjectSchema = {
   type: "object",
-  properties: { ...conditionFields, ...budgetFields },
+  properties: { ...conditionFields, ...budgetFields, ...noticeField },
   required: Object.keys(conditionFields),
   additionalProperties: false,
 };
@@ -427,7 +461,15 @@ const listFields = {
 
 const processOutput: ObjectSchema = {
   type: "object",
-  properties: { ...lookFields, ...waitFields, ...listFields, ...cpuField, ...endFields, ...budgetFields },
+  properties: {
+    ...lookFields,
+    ...waitFields,
+    ...listFields,
+    ...endFields,
+    ...budgetFields,
+    ...hintField,
+    ...noticeField,
+  },
   anyOf: [{ required: Object.keys(lookFields) }, { required: Object.keys(listFields) }],
   additionalProperties: false,
 };

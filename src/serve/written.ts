@@ -10,7 +10,15 @@ import type { RunBudget } from "../policy/budget.ts";
 import { type Settings, written } from "../policy/settings.ts";
 import { between, type Instant, inSeconds, seconds } from "../policy/time.ts";
 import { addDigests, type Digest, digestOf, hex16, noRows } from "../telemetry/digest.ts";
-import { foldTrial, openEvents, openInvocations, openTrials, openWaits, pushEvents } from "../telemetry/rows.ts";
+import {
+  foldTrial,
+  openEvents,
+  openInvocations,
+  openNotices,
+  openTrials,
+  openWaits,
+  pushEvents,
+} from "../telemetry/rows.ts";
 import { type Batch, type Dictionaries, openBatch } from "../telemetry/table.ts";
 import { arms, experiments, SCHEMA_VERSION, worlds } from "../telemetry/tables.ts";
 
@@ -60,6 +68,7 @@ export function sessionRows(
   };
   const invocations = openInvocations(dictionaries);
   const waits = openWaits(dictionaries);
+  const notices = openNotices(dictionaries);
   const trials = openTrials(dictionaries);
   foldTrial(
     known,
@@ -77,11 +86,11 @@ export function sessionRows(
       grade: null,
     },
     trials,
-    { invocations, waits },
+    { invocations, waits, notices },
   );
   const timeline = openEvents(dictionaries);
   pushEvents(known, { trialId: 1, exhibit: null, arm, seed: 0, replicate: 1 }, timeline);
-  const world = [trials, invocations, waits, timeline] as readonly Batch[];
+  const world = [trials, invocations, waits, notices, timeline] as readonly Batch[];
   return {
     batches: [
       experimentRow(facts, dictionaries) as Batch,

@@ -10,14 +10,16 @@ import type { Grade } from "../agent/grading.ts";
 import { journalLine } from "../agent/journal.ts";
 import { type RunBudget, remaining } from "../policy/budget.ts";
 import type { AutoAwaitReason, WaitReason } from "../policy/hold.ts";
+import type { MessageKind } from "../policy/notice.ts";
 import { after, beginning, between, type Duration, earliest, type Instant, never } from "../policy/time.ts";
 import { type Batch, type Dictionaries, openBatch } from "./table.ts";
-import { events, type Outcome, processWaits, providerRequests, shellInvocations, trials } from "./tables.ts";
+import { events, notices, type Outcome, processWaits, providerRequests, shellInvocations, trials } from "./tables.ts";
 
 export type TrialBatch = Batch<typeof trials.columns>;
 export type InvocationBatch = Batch<typeof shellInvocations.columns>;
 export type WaitBatch = Batch<typeof processWaits.columns>;
 export type RequestBatch = Batch<typeof providerRequests.columns>;
+export type NoticeBatch = Batch<typeof notices.columns>;
 export type EventBatch = Batch<typeof events.columns>;
 
 export const openTrials = (dictionaries: Dictionaries): TrialBatch => openBatch(trials, dictionaries);
@@ -25,6 +27,7 @@ export const openInvocations = (dictionaries: Dictionaries): InvocationBatch =>
   openBatch(shellInvocations, dictionaries);
 export const openWaits = (dictionaries: Dictionaries): WaitBatch => openBatch(processWaits, dictionaries);
 export const openRequests = (dictionaries: Dictionaries): RequestBatch => openBatch(providerRequests, dictionaries);
+export const openNotices = (dictionaries: Dictionaries): NoticeBatch => openBatch(notices, dictionaries);
 export const openEvents = (dictionaries: Dictionaries): EventBatch => openBatch(events, dictionaries);
 
 /** What a trial's own events do not say. */
@@ -55,6 +58,8 @@ export interface CallBatches {
   readonly waits: WaitBatch;
   /** Left out: nobody counts tokens. */
   readonly requests?: RequestBatch;
+  /** Left out: nobody is told of anything. */
+  readonly notices?: NoticeBatch;
 }
 
 /** Puts one trial into the batches. `calls` is null where only trials are kept. */
@@ -79,13 +84,7 @@ interface OpenCall {
   readonly wait: Of<"wait_granted"> | null;
 }
 
-const LIMITS = {
-  steps: "step_limit",
-  tokens: "token_limit",
-  cost: "cost_limit",
-  timeout_strikes: "timeout_strikes",
-  command_time: "command_time_limit",
-} as const;
+const LIMITS = { steps: "step_limit", tokens: "token_limit", cost: "cost_limit" } as const;
 
 class TrialFold {
   readonly #events: readonly TrialEvent[];
@@ -121,7 +120,7 @@ class TrialFold {
   #inHardHold = 0;
   #inWait = 0;
   #inOtherTool = 0;
-  /** Nobody at work, and no call under way: the run is held open for what still runs. */
+  /** Nobody at work, and no call under way: the model has ended its turn, or the run is held open for what still runs. */
   #inIdle = 0;
 
   #outcome: Outcome = "gave_up";
@@ -151,6 +150,13 @@ class TrialFold {
   #reruns = 0;
   #outputLost = 0;
   #jobsEnded = 0;
+  /** How many messages of each kind; null: none. */
+  #told: Map<MessageKind, number> | null = null;
+  #messageBytes = 0;
+  #wakeUps = 0;
+  #failedDeliveries = 0;
+  /** Since when the model has ended its turn; null: it has not. */
+  #idleSince: Instant | null = null;
 
   #requests = 0;
   #uncached = 0;
@@ -243,6 +249,23 @@ class TrialFold {
         this.#toolCalls += 1;
         this.#probes += 1;
         return;
+      case "told":
+        this.#told ??= new Map();
+        this.#told.set(event.kind, (this.#told.get(event.kind) ?? 0) + 1);
+        this.#messageBytes += event.bytes;
+        if (event.woke) this.#wakeUps += 1;
+        this.#pushNotice(event, event.at);
+        return;
+      case "delivery_failed":
+        this.#failedDeliveries += 1;
+        if (event.again === null) this.#pushNotice(event, null);
+        return;
+      case "turn_ended":
+        this.#idleSince = event.at;
+        return;
+      case "woken":
+        this.#idleOver(event.at);
+        return;
       case "job_ended":
         this.#jobsEnded += 1;
         if (event.result === "salvaged") this.#jobCut(event, index);
@@ -290,7 +313,6 @@ class TrialFold {
       // Told by what follows.
       case "exit_held":
       case "forgot":
-      case "pruned":
       case "job_began":
       case "happened":
         return;
@@ -310,8 +332,15 @@ class TrialFold {
    * being held is worth more to know than being thought about.
    */
   #allOver(at: Instant): void {
+    this.#idleOver(at);
     for (const asked of this.#openRequests()) this.#requestCut(asked, at);
     for (const { call } of this.#openCalls()) this.#callCut(call, at);
+  }
+
+  /** Whoever idles has nothing else under way. */
+  #idleOver(at: Instant): void {
+    if (this.#idleSince !== null) this.#inIdle += between(this.#idleSince, at);
+    this.#idleSince = null;
   }
 
   /** A child job was cut off: whatever it was at ends with it, which is what nothing is heard of any more. */
@@ -714,6 +743,22 @@ class TrialFold {
     for (let at = 0; at < asked.length; at += 1) to.cache_hit.push(asked[at]!.hit);
   }
 
+  #pushNotice(event: Of<"told"> | Of<"delivery_failed">, deliveredAt: Instant | null): void {
+    const batch = this.#calls?.notices;
+    if (batch === undefined) return;
+    const { columns: to } = batch;
+    to.trial_id.push(this.#facts.trialId);
+    to.kind.push(event.kind);
+    to.hint.push("hint" in event ? event.hint : null);
+    to.due_seconds.push(event.due);
+    to.delivered_seconds.push(deliveredAt);
+    to.processes.push(event.processes.length);
+    to.bytes.push(event.bytes);
+    to.woke.push("woke" in event && event.woke);
+    to.attempts.push(event.attempts);
+    to.deferred.push(event.deferred);
+  }
+
   close({ columns: to }: TrialBatch): void {
     const facts = this.#facts;
     const duration = facts.endedAt - facts.startedAt;
@@ -730,6 +775,7 @@ class TrialFold {
     // Where nobody counts requests the model has all the time that no call has.
     const rest = duration - inTools - this.#inRetry - this.#inQueue - this.#inModel - this.#inIdle;
     const untold = this.#outcome === "ended";
+    const told = (kind: MessageKind) => this.#told?.get(kind) ?? 0;
     to.trial_id.push(facts.trialId);
     to.experiment_id.push(facts.experimentId);
     to.arm.push(facts.arm);
@@ -798,6 +844,15 @@ class TrialFold {
     to.processes_left_running.push(this.#leftRunning);
     to.orphaned_processes.push(this.#orphaned);
     to.output_lost_bytes.push(this.#outputLost);
+    to.notices.push(told("notice"));
+    to.reminders.push(told("reminder"));
+    to.hints.push(told("hint"));
+    to.heartbeats.push(told("heartbeat"));
+    to.deadline_notices.push(told("deadline_notice"));
+    to.wrap_ups.push(told("wrap_up"));
+    to.message_bytes.push(this.#messageBytes);
+    to.wake_ups.push(this.#wakeUps);
+    to.failed_deliveries.push(this.#failedDeliveries);
     to.jobs_ended.push(this.#jobsEnded);
     to.oracle_reward.push(facts.oracle?.reward ?? null);
     to.oracle_seconds.push(facts.oracle?.length ?? null);
@@ -873,6 +928,8 @@ const TIMES = new Set([
   "queued",
   "retrying",
   "firstToken",
+  "due",
+  "again",
 ]);
 
 /** Fields of events that are amounts of money: on paper they are dollars. */

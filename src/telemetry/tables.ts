@@ -6,6 +6,7 @@ import { AUTO_AWAIT_OUTCOMES, EVENT_NAMES, PROCESS_CALLS, PURPOSES } from "../ag
 import { PROCESS_STATUSES } from "../agent/processes.ts";
 import { COMMAND_CLASSES } from "../policy/command.ts";
 import { AUTO_AWAIT_REASONS, WAIT_REASONS } from "../policy/hold.ts";
+import { HINTS, MESSAGE_KINDS } from "../policy/notice.ts";
 import { HARD_TIMEOUT_REASONS } from "../policy/timeout.ts";
 import { big, dollars, flag, listOf, oneOf, orNull, real, seconds, table, text, whole } from "./table.ts";
 
@@ -22,8 +23,6 @@ export const OUTCOMES = [
   "gave_up",
   "infrastructure",
   "ended",
-  "timeout_strikes",
-  "command_time_limit",
 ] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
@@ -171,7 +170,7 @@ export const trials = table("trials", "one row for each trial: one agent on one 
   process_wait_seconds: seconds("time ledger: held by waits"),
   other_tool_seconds: seconds("time ledger: starting, stopping, looking and reading, sweeps of the runtime included"),
   idle_seconds: seconds(
-    "time ledger: neither a call nor a request under way; where requests are not counted, only what the run was held open for at its end",
+    "time ledger: neither a call nor a request under way; where requests are not counted, only from the end of a turn to the next, and what the run was held open for at its end",
   ),
   calls_returned_running: whole("foreground calls that came back with a live process"),
   wait_actions: whole("wait and status calls, and waits for a condition"),
@@ -203,6 +202,15 @@ export const trials = table("trials", "one row for each trial: one agent on one 
     "of those, all but the service that the grading asks for, if it answers; and what has outlived the command that started it, as that command's end told",
   ),
   output_lost_bytes: big("output that results should have shown and that nobody can read any more", "bytes"),
+  notices: whole("messages that told the model of background commands that were over"),
+  reminders: whole("messages that recalled results nobody had read"),
+  hints: whole("results that pointed out something beside what was asked"),
+  heartbeats: whole("messages that told of a background command past its usual length"),
+  deadline_notices: whole("messages that told how much of the run was left"),
+  wrap_ups: whole("messages that asked to come to an end"),
+  message_bytes: big("of all these, as UTF-8", "bytes"),
+  wake_ups: whole("of these, those that began another turn of a model that had ended its own"),
+  failed_deliveries: whole("times that a message failed to do so"),
   jobs_ended: whole("child jobs that came to an end, or were cut off"),
   oracle_reward: orNull(real("what somebody who knows every script would have earned; null where nobody can tell")),
   oracle_seconds: orNull(seconds("how long that would have taken; null where nobody can tell")),
@@ -339,6 +347,27 @@ export const providerRequests = table(
   },
 );
 
+export const notices = table(
+  "notices",
+  "one row for each message that the model was sent without having asked, and each that never reached it",
+  {
+    trial_id: whole("the trial it belongs to"),
+    kind: oneOf(MESSAGE_KINDS, "what kind of message"),
+    hint: orNull(oneOf(HINTS, "what a hint points out; null for any other kind")),
+    due_seconds: seconds("since when there was something to tell"),
+    delivered_seconds: orNull(
+      seconds(
+        "when it reached the model; if it began a turn, when the first request of that was answered; null if it was given up",
+      ),
+    ),
+    processes: whole("how many processes it names"),
+    bytes: whole("how long it is, as UTF-8", "bytes"),
+    woke: flag("whether it began another turn of a model that had ended its own"),
+    attempts: whole("how often it was tried, the last time included"),
+    deferred: flag("whether the window of wake-ups has put it off"),
+  },
+);
+
 export const events = table(
   "events",
   "one row for each event of a trial, with its journal line; exhibits stand here only",
@@ -371,5 +400,6 @@ export const TABLES = [
   shellInvocations,
   processWaits,
   providerRequests,
+  notices,
   events,
 ] as const;

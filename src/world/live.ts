@@ -24,7 +24,17 @@ import { BrokenPromise } from "./kernel.ts";
 import type { Provider } from "./provider.ts";
 import { Requested } from "./service.ts";
 import type { EndedTrial, Entrant } from "./simulated.ts";
-import { held, holdEnds, isAnnounced, isDue, isHeld, nextLook, type WatchedProcess } from "./watched.ts";
+import {
+  held,
+  holdEnds,
+  type IdleEffect,
+  idled,
+  isAnnounced,
+  isDue,
+  isHeld,
+  nextLook,
+  type WatchedProcess,
+} from "./watched.ts";
 
 /** Time as a live world needs it. Moments count from wherever the clock's user says the beginning is. */
 export interface Clock {
@@ -254,6 +264,7 @@ export class LiveRun<Result> {
     this.#request = null;
     if (effect.effect === "hold") this.#answer(this.#held(this.#world.watched(effect.anyOf[0]), why, at));
     else if (effect.effect === "ask") this.#answer({ at, move: effect.move, service: null, interrupted: true });
+    else if (effect.effect === "idle") this.#answer(this.#idled(effect, at));
     else this.#answer({ at });
   }
 
@@ -278,6 +289,9 @@ export class LiveRun<Result> {
       case "hold":
         if (isAnnounced(this.#world.watched(effect.anyOf[0]).process, now)) return "exit";
         return this.#lookAt <= now ? "timer" : null;
+      case "idle":
+        if (effect.anyOf.some((id) => isAnnounced(this.#world.watched(id).process, now))) return "exit";
+        return effect.until <= now ? "timer" : null;
       default:
         return null;
     }
@@ -321,8 +335,6 @@ export class LiveRun<Result> {
       case "start":
         this.#world.start(effect, now);
         return { at: now };
-      case "usage":
-        return { at: now, cpu: this.#world.watched(effect.process).process.cpu?.(now) ?? null };
       case "probe":
         return { at: now, answers: this.#world.answersAt(effect.port, now) };
       case "limit":
@@ -372,6 +384,10 @@ export class LiveRun<Result> {
         const why = holdEnds(effect, watched.process, now);
         return why === null ? null : this.#held(watched, why, now);
       }
+      case "idle": {
+        const answer = this.#idled(effect, now);
+        return answer.why === "interrupted" ? null : answer;
+      }
       default:
         throw new BrokenPromise(`nobody waits for ${effect.effect}`);
     }
@@ -381,6 +397,12 @@ export class LiveRun<Result> {
   #askedUntil: Instant = never;
   /** When to look at the hold that is waited for, whatever happens. */
   #lookAt: Instant = never;
+
+  #idled(effect: IdleEffect, now: Instant) {
+    const answer = idled(effect, (id) => this.#world.watched(id).process, now);
+    for (const { process } of answer.ended) this.#world.watched(process).reported = true;
+    return answer;
+  }
 
   #held(watched: Watched, why: Parameters<typeof held>[1], now: Instant): Answer {
     const answer = held(watched.process, why, now);
@@ -415,6 +437,10 @@ export class LiveRun<Result> {
         watch(effect.anyOf[0]);
         this.#lookAt = earliest(atTheLatest, nextLook(effect, this.#world.watched(effect.anyOf[0]).process, now));
         at(this.#lookAt);
+        break;
+      case "idle":
+        for (const id of effect.anyOf) watch(id);
+        at(effect.until);
         break;
     }
   }

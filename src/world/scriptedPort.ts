@@ -47,7 +47,6 @@ export function scriptedPort(clock: Clock, terms: HostTerms | null = null): Proc
         quietAt: (quiet, now) => process.quietAt(quiet, now),
         read: (from, limit, now) => process.read(from, limit, now),
         announcedAt: () => process.announcedAt(),
-        cpu: (now) => process.cpu(now),
         servesAt: (now) => process.servesAt(now),
         terminate(at, grace, by, reach) {
           isEnded(process.terminate(at, grace, by, reach));

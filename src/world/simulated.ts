@@ -27,7 +27,18 @@ import { type Progress, progressOf, ScriptedProcess } from "./process.ts";
 import type { Provider } from "./provider.ts";
 import { meets, type ScriptedCommand, stretchesOf } from "./script.ts";
 import { Requested } from "./service.ts";
-import { type HoldEffect, held, holdEnds, isDue, isHeld, type LimitEffect, nextLook } from "./watched.ts";
+import {
+  type HoldEffect,
+  held,
+  holdEnds,
+  type IdleEffect,
+  idled,
+  isAnnounced,
+  isDue,
+  isHeld,
+  type LimitEffect,
+  nextLook,
+} from "./watched.ts";
 
 /** A trial that waits for its slot. */
 export interface Entrant {
@@ -545,6 +556,8 @@ class Strand {
         return { at: now };
       case "hold":
         return this.#hold(effect, now);
+      case "idle":
+        return this.#idle(effect, now);
       case "limit":
         trial.limit(effect, now);
         return { at: now };
@@ -554,8 +567,6 @@ class Strand {
       }
       case "read":
         return { at: now, ...trial.process(effect.process).read(effect.from, effect.limit, now) };
-      case "usage":
-        return { at: now, cpu: trial.process(effect.process).cpu(now) };
       case "probe":
         return { at: now, answers: trial.answersAt(effect.port, now) };
       case "together":
@@ -590,6 +601,8 @@ class Strand {
         return this.#stopped(this.#trial.process(effect.process), now);
       case "hold":
         return this.#hold(effect, now);
+      case "idle":
+        return this.#idle(effect, now);
       default:
         throw new BrokenPromise(`nobody waits for ${effect.effect}`);
     }
@@ -631,6 +644,26 @@ class Strand {
     return this.#waitFor(effect, this.#lookAt, RANK.timer);
   }
 
+  #idle(effect: IdleEffect, now: Instant): Answer | null {
+    const answer = this.#idled(effect, now);
+    return answer.why === "interrupted" ? this.#waitToIdle(effect) : answer;
+  }
+
+  #waitToIdle(effect: IdleEffect): null {
+    let told = never;
+    for (const id of effect.anyOf) told = earliest(told, this.#trial.process(id).announcedAt());
+    return told <= effect.until
+      ? this.#waitFor(effect, told, RANK.exit)
+      : this.#waitFor(effect, effect.until, RANK.timer);
+  }
+
+  #idled(effect: IdleEffect, now: Instant) {
+    const trial = this.#trial;
+    const answer = idled(effect, (id) => trial.process(id), now);
+    for (const { process } of answer.ended) trial.process(process).reported = true;
+    return answer;
+  }
+
   #held(process: ScriptedProcess, why: Held["why"], now: Instant): Answer {
     const answer = held(process, why, now);
     if (answer.end !== null) process.reported = true;
@@ -652,6 +685,9 @@ class Strand {
       const process = this.#trial.process(effect.anyOf[0]);
       this.#lookAt = earliest(this.#lookAt, nextLook(effect, process, now));
       this.#waitForHold(effect, process);
+    } else if (effect?.effect === "idle") {
+      this.#forget();
+      this.#waitToIdle(effect);
     } else if (effect?.effect === "stop") {
       this.#forget();
       this.#waitFor(effect, this.#trial.process(effect.process).endsAt, RANK.exit);
@@ -727,6 +763,7 @@ class Strand {
     this.#request = null;
     if (effect.effect === "hold") this.goOn(this.#held(this.#trial.process(effect.anyOf[0]), why, now));
     else if (effect.effect === "ask") this.goOn({ at: now, move: effect.move, service: null, interrupted: true });
+    else if (effect.effect === "idle") this.goOn(this.#idled(effect, now));
     else this.goOn({ at: now });
   }
 
@@ -735,7 +772,12 @@ class Strand {
     const { kernel } = this.#trial.world;
     if (effect.effect === "hold") return isDue(effect, this.#trial.process(effect.anyOf[0]), now);
     if (effect.effect === "ask" && this.#request !== null) return this.#request.isAnswered(kernel.now);
+    if (effect.effect === "idle") return this.#isWoken(effect, now);
     return this.#wakeToken >= 0 && this.#dueAt === kernel.now;
+  }
+
+  #isWoken({ anyOf, until }: IdleEffect, now: Instant): boolean {
+    return until <= now || anyOf.some((id) => isAnnounced(this.#trial.process(id), now));
   }
 
   /** Ends here, whatever it was waiting for, and so do its siblings. */

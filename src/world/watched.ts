@@ -4,7 +4,7 @@
  * Both worlds ask the same three questions in the same order: has it ended, has the quiet lasted, is the
  * time up? At one moment the end comes before the quiet, and the quiet before the time.
  */
-import type { Effect, End, Held, KillReach, Quiet, Read, Silence } from "../agent/effects.ts";
+import type { Effect, End, Held, Idled, KillReach, ProcessId, Quiet, Read, Silence } from "../agent/effects.ts";
 import { after, type Duration, earliest, type Instant, latest, milliseconds, never } from "../policy/time.ts";
 
 /** Once a shell has exited, and something it has started holds its output open: so much silence, and it counts as over. */
@@ -28,8 +28,6 @@ export interface WatchedProcess {
   announcedAt?(): Instant;
   /** Whether it answers at the port it serves; left out where nobody can know. */
   servesAt?(now: Instant): boolean;
-  /** CPU time used by it and all it has started, since its start; null, or left out, where nobody can tell. */
-  cpu?(now: Instant): Duration | null;
   /** Whether not even KILL has ended it, and nobody waits for that any longer; left out where that cannot be. */
   unending?(): boolean;
 }
@@ -69,6 +67,18 @@ export function isDue(effect: HoldEffect, process: WatchedProcess, now: Instant)
 /** When a hold that lasts may end without anything else happening; `never` if it takes something else. */
 export function nextLook({ until, quiet }: HoldEffect, process: WatchedProcess, now: Instant): Instant {
   return quiet === null ? until : earliest(until, process.quietAt(quiet, now));
+}
+
+export type IdleEffect = Extract<Effect, { effect: "idle" }>;
+
+/** What an agent that idles is answered now, whatever has woken it. */
+export function idled({ anyOf, until }: IdleEffect, processOf: (id: ProcessId) => WatchedProcess, now: Instant): Idled {
+  const ended = anyOf.flatMap((process) => {
+    const watched = processOf(process);
+    return isAnnounced(watched, now) ? [{ process, end: watched.endBy(now)! }] : [];
+  });
+  const why = ended.length > 0 ? "ended" : until <= now ? "until" : "interrupted";
+  return { at: now, why, ended };
 }
 
 /** What the agent is answered. */

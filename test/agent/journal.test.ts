@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Command, ProcessId, Service } from "../../src/agent/effects.ts";
 import { EVENT_NAMES, type TrialEvent } from "../../src/agent/events.ts";
 import { journal, journalLine } from "../../src/agent/journal.ts";
-import { moment, never, nothing, seconds } from "../../src/policy/time.ts";
+import { type Instant, moment, never, nothing, seconds } from "../../src/policy/time.ts";
 import { command, commandOf, hangs, journalOf, lasts, runs, submits, thinks } from "../aRun.ts";
 
 type Of<Name extends TrialEvent["event"]> = Extract<TrialEvent, { event: Name }>;
@@ -36,6 +36,30 @@ const autoAwait = (more: Partial<Of<"auto_await_granted">> = {}): TrialEvent => 
   until: moment(710_000),
   clampReasons: [],
   ...more,
+});
+const two: readonly ProcessId[] = [process, 2 as ProcessId];
+const told = (more: Partial<Of<"told">>): TrialEvent => ({
+  event: "told",
+  at,
+  kind: "notice",
+  due: at,
+  processes: two,
+  bytes: 120,
+  woke: false,
+  attempts: 1,
+  deferred: false,
+  ...more,
+});
+const failed = (again: Instant | null): TrialEvent => ({
+  event: "delivery_failed",
+  at,
+  kind: "notice",
+  due: at,
+  processes: [process],
+  bytes: 120,
+  attempts: 1,
+  deferred: false,
+  again,
 });
 const called = (more: Partial<Of<"process_called">> = {}): TrialEvent => ({
   event: "process_called",
@@ -183,14 +207,19 @@ const said: readonly (readonly [event: TrialEvent, line: string | null])[] = [
   [answered(null), null],
   [answered({ retries: 0, failed: false }), null],
   [answered({ retries: 3, failed: false }), "retried             3 times"],
+  [told({}), "told                notice  process-1, process-2"],
+  [told({ kind: "hint", hint: "quiet_polls", processes: [process] }), "told                quiet_polls  process-1"],
+  [told({ woke: true, attempts: 4 }), "told                notice  process-1, process-2  after 4 tries"],
+  [failed(moment(485_000)), "untold              notice  process-1  again at 485.000"],
+  [failed(null), "untold              notice  process-1  given up"],
+  [{ event: "turn_ended", at }, "idle"],
+  [{ event: "woken", at, by: "outside" }, "woken               outside"],
   [{ event: "forgot", at, process }, "forgot   process-1"],
   [{ event: "job_began", at, job: "look into it" }, "job                 look into it"],
   [{ event: "job_ended", at, job: "look", result: "salvaged" }, "job end             look  salvaged"],
   [{ event: "happened", at, what: "user_stop" }, "outside             user_stop"],
   [{ event: "swept", at, process, end: { ...end, by: "stop" } }, "swept    process-1"],
   [{ event: "swept", at, process, end: null }, "swept    process-1  still running"],
-  [{ event: "pruned", at, process }, "pruned   process-1"],
-  [{ event: "limit_reached", at, limit: "timeout_strikes" }, "cut off             timeout_strikes limit"],
   [{ event: "limit_reached", at, limit: "tokens" }, "cut off             tokens limit"],
   [{ event: "provider_failed", at }, "failed              the provider gave no answer"],
 

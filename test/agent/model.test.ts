@@ -26,14 +26,13 @@ const fresh: Seen = {
   quietWaits: 0,
   failureSeen: false,
   readySeen: false,
-  cpu: null,
-  cpuIdle: null,
   elapsed: seconds(10),
   firstControl: seconds(10),
   remaining: null,
+  hint: null,
 };
 /** A process that serves nothing, in a plan that has nothing else to do; the model knows of no reserve. */
-const bound: Choice = { reserve: null, canWork: false, canProbe: false };
+const bound: Choice = { reserve: null, canWork: false, canProbe: false, isWoken: false };
 const rule = (conditions: Partial<StopRule>): StopRule => ({
   quietWaits: null,
   running: null,

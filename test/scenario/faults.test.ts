@@ -355,6 +355,19 @@ describe("a scenario is refused, and the message says what to write, for", () =>
         'outside[0].event is "user_stops": expected user_stop, clear, switch, user_background, headless_exit or restart',
       ],
     ],
+    [
+      "deliveries that say nothing, or fail beyond certainty",
+      aScenario({ deliveries: "▸{}" }),
+      ["deliveries says nothing: expected fail_first or fail_with"],
+    ],
+    [
+      "deliveries out of range",
+      aScenario({ deliveries: "{ fail_first: ▸-1, fail_with: ▸1.5 }" }),
+      [
+        "deliveries.fail_first is -1: expected a number of deliveries, a whole number from 0 to 1000000",
+        "deliveries.fail_with is 1.5: expected a probability from 0 to 1",
+      ],
+    ],
     ["limits on nothing", aScenario({ limits: "▸{}" }), ["limits says nothing: expected steps, tokens or cost_usd"]],
     [
       "limits that leave nothing",
@@ -483,9 +496,21 @@ describe("a profile is refused for", () => {
     [
       "a reason to stop that gives no reason",
       long.replace("{ quiet_waits: 4 }", "▸{}"),
+      ["stops_a_process.any_of[0] says nothing: expected quiet_waits, running_seconds, failure_seen or probability"],
+    ],
+    [
+      "messages that it neither obeys nor ignores, of kinds that there are not",
+      `${long}obeys: { hint: ▸2, ▸nudge: 1 }\nends_its_turn: ▸often\n`,
       [
-        "stops_a_process.any_of[0] says nothing: expected quiet_waits, running_seconds, failure_seen, cpu_idle or probability",
+        "obeys.hint is 2: expected a probability from 0 to 1",
+        "obeys.nudge is not a key of what is obeyed; there are notice, reminder, hint, heartbeat, deadline_notice and wrap_up",
+        'ends_its_turn is "often": expected a probability from 0 to 1',
       ],
+    ],
+    [
+      "nothing to obey",
+      `${long}obeys: ▸{}\n`,
+      ["obeys says nothing: expected notice, reminder, hint, heartbeat, deadline_notice or wrap_up"],
     ],
     [
       "waits out of order",
@@ -605,27 +630,6 @@ describe("a habit is refused for", () => {
       ],
     ],
     [
-      "tools that there are not",
-      {
-        tools: "[{ from: 1, has: [▸wiat] }, { from: ▸0, has: ▸all }]",
-        stops_a_process: "{ any_of: [{ cpu_idle: ▸0 }] }",
-      },
-      [
-        "stops_a_process.any_of[0].cpu_idle is 0: expected true or false",
-        'tools[0].has[0] is "wiat": expected wait, status, stop, list or read_output',
-        "tools[1].from is 0: expected the number of a tool call, a whole number from 1 to 1000000",
-        'tools[1].has is "all": expected a list of tools',
-      ],
-    ],
-    [
-      "tools that begin too late, and out of order",
-      { tools: "[{ from: ▸2, has: [wait] }, { from: ▸2, has: [] }]" },
-      [
-        "tools[0].from is 2: expected 1, as the first call needs tools",
-        "tools[1].from is 2: expected more than 2, as rules come in order",
-      ],
-    ],
-    [
       "an expectation from which nothing follows",
       { expects: "▸{ sigma: 1 }" },
       ["expects says nothing of what follows: expected background_over_seconds or timeout_factor"],
@@ -694,11 +698,9 @@ describe("a policy is refused for", () => {
       ],
     ],
     [
-      "a choice that a later stage brings",
-      policy("foreground_at_cap: ▸background"),
-      [
-        'shell_execution.foreground_at_cap is "background": expected yield or kill; background comes with a later stage',
-      ],
+      "a choice that there is not",
+      policy("foreground_at_cap: ▸detach"),
+      ['shell_execution.foreground_at_cap is "detach": expected yield or background or kill'],
     ],
     [
       "a setting that a later stage brings",
@@ -719,6 +721,21 @@ describe("a policy is refused for", () => {
       policy("max_hold_seconds: ▸20"),
       [
         "shell_execution.max_hold_seconds is 20: it must be at least foreground_total_yield_seconds (30), so that no initial hold is cut",
+      ],
+    ],
+    [
+      "a heartbeat where no class has a usual length",
+      policy("heartbeat: ▸true"),
+      [
+        "shell_execution.heartbeat is true where no class has a usual length: give usual_length_test_seconds, usual_length_build_seconds, usual_length_network_seconds, usual_length_other_seconds, or one of them",
+      ],
+    ],
+    [
+      "notices that are none of the three kinds, and too small for one command",
+      policy("completion_notice: ▸always, notice_batch_bytes: ▸900"),
+      [
+        'shell_execution.completion_notice is "always": expected none or next_step or wake',
+        "shell_execution.notice_batch_bytes is 900: expected a whole number of bytes, 1024 to 1048576",
       ],
     ],
     [

@@ -473,7 +473,7 @@ describe("a profile", () => {
       ],
       stopsAProcess: [
         { quietWaits: null, running: null, failureSeen: null, probability: 0.05 },
-        { quietWaits: 2, running: seconds(900), failureSeen: false, cpuIdle: true, probability: 0.5 },
+        { quietWaits: 2, running: seconds(900), failureSeen: false, probability: 0.5 },
       ],
       inTheReserve: [
         { does: "finish", p: 0.75 },
@@ -490,11 +490,9 @@ describe("a profile", () => {
       arguments: { backgroundShare: 0.1, timeoutShare: 0.3, timeout: { distribution: "exponential", mean: 90 } },
       reruns: { running: 0.05, timedOut: 0.5, atMost: 2 },
       conditions: { timeout: seconds(600), every: seconds(10) },
+      obeys: { notice: 1, reminder: 0, hint: 0.9, heartbeat: 0.5, deadline_notice: 1, wrap_up: 1 },
+      endsItsTurn: 0.7,
       expects: { sigma: 0.8, backgroundOver: seconds(120), timeoutFactor: 3 },
-      tools: [
-        { from: 1, has: [] },
-        { from: 20, has: ["wait", "status", "stop", "list", "read_output"] },
-      ],
       forgets: 0.2,
       context: {
         start: 30_000,

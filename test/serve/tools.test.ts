@@ -137,7 +137,7 @@ describe("a schema", () => {
         ...["configured_auto_await_cap_seconds", "effective_auto_await_cap_seconds", "clamp_reasons", "output"],
         ...["next_offset", "output_complete", "remaining_run_seconds", "finalization_reserve_seconds", "guidance"],
         ...["hard_timeout_seconds", "command_class", "command_risks", "surviving_processes", "output_held_open"],
-        ...["silence_ended_it", "cpu_seconds", "duplicate_of", "duplicate_elapsed_seconds"],
+        ...["silence_ended_it", "background_watchdog_seconds", "notices"],
       ].sort(),
     );
     expect(Object.keys(process.outputSchema.properties).sort()).toEqual(
@@ -146,7 +146,7 @@ describe("a schema", () => {
         ...["effective_wait_seconds", "wait_clamped", "clamp_reasons", "wait_raised", "wait_defaulted"],
         ...["remaining_run_seconds", "finalization_reserve_seconds", "output", "offset", "next_offset"],
         ...["output_complete", "guidance", "processes", "totals", "surviving_processes", "output_held_open"],
-        ...["silence_ended_it", "cpu_seconds"],
+        ...["silence_ended_it", "hint", "notices"],
       ].sort(),
     );
   });
