@@ -4,7 +4,8 @@
  * The digest of a world is taken here, over the rows as they were folded, before any database sees them.
  */
 import { conductWorld, type FinishedTrial, type FinishedWorld, replay } from "../experiment/conduct.ts";
-import { scheduled, tasksOf } from "../experiment/schedule.ts";
+import { conductGallery } from "../experiment/gallery.ts";
+import { scheduled, tasksOf, trialsOf } from "../experiment/schedule.ts";
 import { type Draws, keyed } from "../random.ts";
 import { budgetInWords } from "../scenario/arm.ts";
 import { drawScenario, linesOf, replicateKey, taskName } from "../scenario/draw.ts";
@@ -22,7 +23,7 @@ import {
 } from "../telemetry/rows.ts";
 import { Collector, type Store } from "../telemetry/store.ts";
 import { type Batch, type Dictionaries, openBatch } from "../telemetry/table.ts";
-import { arms, experiments, published, SCHEMA_VERSION, worlds } from "../telemetry/tables.ts";
+import { arms, cases, experiments, published, SCHEMA_VERSION, worlds } from "../telemetry/tables.ts";
 
 export const DETAILS = ["calls", "trials", "events"] as const;
 export type Detail = (typeof DETAILS)[number];
@@ -111,7 +112,8 @@ export class WorldRows {
         ? null
         : { invocations: this.#invocations, waits: this.#waits, requests: this.#requests, notices: this.#notices };
     foldTrial(events, facts, this.#trials, calls);
-    if (this.#detail === "events") {
+    // A gallery shows the journals of its first replicate.
+    if (this.#detail === "events" || (this.#panel.cases.length > 0 && replicate === 1)) {
       pushEvents(events, { trialId, exhibit: null, arm: arm.arm, seed: this.#panel.seed, replicate }, this.#events);
     }
   }
@@ -180,12 +182,16 @@ export async function conductAndKeep(spec: Conducting): Promise<Conducted> {
   const collector = new Collector(store);
   const rows = new WorldRows(panel, experimentId, detail, store.dictionaries);
   const tasks = scheduled(panel, luck);
-  const trialsPerWorld = tasksOf(panel) * panel.arms.length;
+  const take = (trial: FinishedTrial) => rows.take(trial);
+  const trialsPerWorld = trialsOf(panel);
   let delivered = 0;
   let written = 0;
   let done = 0;
   for (let replicate = 1; replicate <= panel.replicates; replicate += 1) {
-    const world = conductWorld(panel, tasks, replicate, (trial) => rows.take(trial), { luck });
+    const world =
+      panel.cases.length > 0
+        ? conductGallery(panel, replicate, take, luck)
+        : conductWorld(panel, tasks, replicate, take, { luck });
     const batches = rows.close(world);
     await collector.take(batches);
     written += batches.reduce((sum, batch) => sum + batch.rows, 0);
@@ -208,6 +214,7 @@ export function openingRows(
   return [
     experimentRow(panel, detail, from, dictionaries),
     armRows(panel, dictionaries),
+    caseRows(panel, dictionaries),
     publishedRows(panel, dictionaries),
     exhibitRows(panel, dictionaries),
   ] as readonly Batch[];
@@ -259,6 +266,28 @@ function armRows(panel: Panel, dictionaries: Dictionaries) {
     to.provider.push(arm.provider === null ? null : JSON.stringify(arm.provider));
     to.host.push(arm.host === null ? null : JSON.stringify(arm.host));
     to.factors.push(JSON.stringify(arm.factors));
+    to.of_case.push(panel.cases.find(({ arms }) => arms.includes(arm))?.panel ?? null);
+  }
+  return batch;
+}
+
+function caseRows(panel: Panel, dictionaries: Dictionaries) {
+  const batch = openBatch(cases, dictionaries);
+  const to = batch.columns;
+  for (const { panel: name, file, question, origin, source } of panel.cases) {
+    for (const [index, scenario] of ("scenarios" in source ? source.scenarios : []).entries()) {
+      to.position.push(batch.rows + 1);
+      to.of_case.push(name);
+      to.file.push(file);
+      to.question.push(question);
+      to.source.push(origin);
+      to.scenario.push(scenario.scenario);
+      to.task.push(index + 1);
+      to.says.push(scenario.says);
+      to.scenario_question.push(scenario.question);
+      to.scenario_source.push(scenario.source);
+      to.outer_limit_seconds.push(scenario.outerLimit);
+    }
   }
   return batch;
 }

@@ -133,6 +133,11 @@ async function found(trial: string, armName: string, seedGiven: number | undefin
     };
   }
   const panel = loadPanel(trial.slice(0, hash), seedGiven === undefined ? {} : { seed: seedGiven });
+  if (panel.cases.length > 0) {
+    throw new UsageError(
+      `${panel.panel} is a gallery of cases: replay a task of one of them, like ${panel.cases[0]!.file}#1`,
+    );
+  }
   const task = taskNumbered(panel, trial.slice(hash + 1), replicate);
   const arm = armNamed(armName, [...panel.arms, ...shippedArms()], `panel ${panel.panel} and panels/arms.yaml`);
   const weather = replicateKey(keyed, panel.seed, replicate);

@@ -1,6 +1,6 @@
 /** `run`: simulates a panel, writes everything, and answers the panel's question in the terminal. */
 import { join } from "node:path";
-import { tasksOf } from "../experiment/schedule.ts";
+import { trialsOf } from "../experiment/schedule.ts";
 import { FileFaults } from "../scenario/fault.ts";
 import { loadPanel, type Panel } from "../scenario/load.ts";
 import { openStore, StoreError } from "../telemetry/store.ts";
@@ -91,10 +91,11 @@ async function simulated(
   const { experimentId } = provenance;
   const dictionaries = dictionariesOf(panel, experimentId);
   const store = await openStore(folder.database, TABLES, dictionaries);
-  const trials = tasksOf(panel) * panel.arms.length * panel.replicates;
-  const arms = panel.arms.length === 1 ? "1 arm" : `${panel.arms.length} arms`;
+  const trials = trialsOf(panel) * panel.replicates;
+  const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;
+  const cases = panel.cases.length === 0 ? "" : `${counted(panel.cases.length, "case")}, `;
   screen.line(
-    `${panel.panel}: ${trials.toLocaleString("en")} trials, ${arms}, ${panel.replicates} replicates, seed ${panel.seed}`,
+    `${panel.panel}: ${trials.toLocaleString("en")} trials, ${cases}${counted(panel.arms.length, "arm")}, ${counted(panel.replicates, "replicate")}, seed ${panel.seed}`,
   );
   const progress = screen.progress("simulating", panel.replicates);
   const interruption = onInterrupt();

@@ -31,11 +31,17 @@ const SHOWN: readonly Shown[] = [
 const ARMS_ACROSS = 5;
 
 export function printSummary(summary: Summary, screen: Screen): void {
-  const { line, table, colours } = screen;
-  const names = Object.keys(summary.arms);
+  const { line, colours } = screen;
   line();
   line(colours.bold(summary.question));
   line();
+  if (summary.cases.length > 0) printCases(summary, screen);
+  else printComparison(summary, screen);
+}
+
+function printComparison(summary: Summary, screen: Screen): void {
+  const { line, table, colours } = screen;
+  const names = Object.keys(summary.arms);
   const cell = (arm: string, { measure, decimals }: Shown) => {
     const figure = summary.arms[arm]?.[measure];
     // A zero has no sign, whatever it was rounded from.
@@ -70,6 +76,44 @@ export function printSummary(summary: Summary, screen: Screen): void {
   }
   if (summary.published.length > 0)
     line("Inputs were fitted to published figures: agreement shows that they suffice, not that they are the cause.");
+  line();
+}
+
+/** What of a case is seen at a glance. */
+const SEEN: readonly (readonly [string, string])[] = [
+  ["always_ended", "ended"],
+  ["always_ended_after_seconds", "after (s)"],
+  ["always_reward", "reward"],
+  ["longest_without_control_seconds", "longest\ngap (s)"],
+  ["tool_calls", "calls"],
+  ["commands_killed", "killed"],
+  ["orphaned_processes", "left\nbehind"],
+  ["tokens", "tokens"],
+];
+
+/** A gallery has no verdict: how each of its cases ended, under each arm. */
+function printCases({ cases, verdict }: Summary, { line, table, colours }: Screen): void {
+  const spell = (value: unknown) =>
+    value === null || value === undefined
+      ? "–"
+      : typeof value === "number"
+        ? Number(value.toFixed(2)).toLocaleString("en")
+        : String(value);
+  const rows = cases.flatMap(({ case: name, scenario, arms }) =>
+    Object.entries(arms).map(([arm, seen], at) => [
+      at > 0 ? "" : scenario === name ? name : scenario,
+      arm,
+      ...SEEN.map(([column]) => spell(seen[column])),
+    ]),
+  );
+  table(
+    ["\nscenario", "\narm", ...SEEN.map(([, head]) => (head.includes("\n") ? head : `\n${head}`))],
+    rows,
+    "lllrrrrrrr",
+  );
+  line();
+  if (verdict.withheld !== null) line(`${colours.yellow("verdict withheld")}  ${verdict.withheld}`);
+  else line(verdict.sentence);
   line();
 }
 

@@ -9,6 +9,12 @@ export function tasksOf({ source }: Panel): number {
   return "population" in source ? source.population.tasks : source.scenarios.length;
 }
 
+/** How many trials there are in one replicate, over all arms. */
+export function trialsOf(panel: Panel): number {
+  if (panel.cases.length > 0) return panel.cases.reduce((sum, each) => sum + trialsOf(each), 0);
+  return tasksOf(panel) * panel.arms.length;
+}
+
 /** The tasks of one replicate, in panel order; the same for every arm. */
 export type TasksOf = (replicate: number) => readonly Task[];
 

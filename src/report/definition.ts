@@ -15,8 +15,11 @@ import { ReportError } from "./experiment.ts";
 /** The definition that ships. */
 export const DEFAULT_DEFINITION = fileURLToPath(new URL("../../reports/default/", import.meta.url));
 
+/** The one that ships for galleries. */
+export const GALLERY_DEFINITION = fileURLToPath(new URL("../../reports/gallery/", import.meta.url));
+
 /** Parts that are more than a query. */
-const SHOWN = ["arms", "measures", "exhibits", "published", "provenance", "dictionary"] as const;
+const SHOWN = ["arms", "measures", "exhibits", "published", "cases", "provenance", "dictionary"] as const;
 
 const text = z.string().min(1);
 /** What a query needs of a file: single calls, requests to the model, published figures, several arms to weigh, or an oracle. */
@@ -43,7 +46,9 @@ const shape = z.strictObject({
   /** A query for the one sentence that answers the panel's question, without `.answer.sql`. */
   answer: text,
   /** The chart of each exhibit; its query is given the parameters scenario and limit. */
-  exhibit: text,
+  exhibit: text.optional(),
+  /** What was observed of each trial that a gallery shows, as a query. */
+  observed: text.optional(),
   /** What the page says of its basis: scripted commands, or a real agent's. */
   simulated: text,
   measured: text.default("Measured, not simulated: a real agent in a served session."),
@@ -60,7 +65,7 @@ export interface Definition extends z.infer<typeof shape> {
   /** Null where a part has no sentence of its own. */
   answerQuery(name: string): string | null;
   spec(name: string): Spec;
-  /** A file of the page itself: its style, its script. */
+  /** A file of the page itself, its style or its script: its own, or that of the definition that ships. */
   file(name: string): string;
 }
 
@@ -89,7 +94,8 @@ export function loadDefinition(folder: string): Definition {
         throw new ReportError(`${join(folder, file)} is not JSON: ${error.message}`);
       }
     },
-    file: read,
+    file: (name) =>
+      existsSync(join(folder, name)) ? read(name) : readFileSync(join(DEFAULT_DEFINITION, name), "utf8"),
   };
 }
 

@@ -2,8 +2,8 @@
 import type { Reading } from "../telemetry/store.ts";
 import type { Row } from "./chart.ts";
 import type { Experiment } from "./experiment.ts";
+import { lineOf } from "./gallery.ts";
 import { type Html, html } from "./html.ts";
-import { fixed } from "./numbers.ts";
 import { counted, type Names } from "./words.ts";
 
 interface JournalLine {
@@ -69,5 +69,5 @@ function outerLimit(lines: readonly JournalLine[]): number | null {
 }
 
 function printedLine({ at_seconds, journal }: JournalLine): readonly string[] {
-  return journal === null ? [] : [`${fixed(at_seconds, 3).replaceAll(",", "").padStart(9)}  ${journal}`];
+  return journal === null ? [] : [lineOf(at_seconds, journal)];
 }

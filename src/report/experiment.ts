@@ -7,7 +7,14 @@
 import { addDigests, type Digest, hex16, noRows } from "../telemetry/digest.ts";
 import type { Reading } from "../telemetry/store.ts";
 import type { RowOf } from "../telemetry/table.ts";
-import { type arms, type experiments, type published, SCHEMA_VERSION, type worlds } from "../telemetry/tables.ts";
+import {
+  type arms,
+  type cases,
+  type experiments,
+  type published,
+  SCHEMA_VERSION,
+  type worlds,
+} from "../telemetry/tables.ts";
 import { printable } from "./html.ts";
 
 /** A file or a definition that no report can be made of. The message needs no stack. */
@@ -17,6 +24,7 @@ export class ReportError extends Error {
 
 type ExperimentRow = RowOf<typeof experiments>;
 type ArmRow = RowOf<typeof arms>;
+type CaseRow = RowOf<typeof cases>;
 type WorldRow = RowOf<typeof worlds>;
 export type PublishedRow = RowOf<typeof published>;
 
@@ -73,6 +81,8 @@ export interface Experiment {
   /** The factor along which series are drawn; null where each arm is a series of its own. */
   readonly path: string | null;
   readonly worlds: readonly WorldRow[];
+  /** Of a gallery, each scenario of each case; empty elsewhere. */
+  readonly cases: readonly CaseRow[];
   readonly published: readonly PublishedRow[];
   readonly hypotheses: readonly Hypothesis[];
   readonly caveats: readonly string[];
@@ -112,6 +122,9 @@ export async function readExperiment(reading: Reading): Promise<Experiment> {
   }
   const armRows = await reading.rows<ArmRow>("SELECT * REPLACE (arm::VARCHAR AS arm) FROM arms ORDER BY position");
   const worldRows = await reading.rows<WorldRow>("SELECT * FROM worlds ORDER BY replicate");
+  const caseRows = await reading.rows<CaseRow>(
+    "SELECT * REPLACE (scenario::VARCHAR AS scenario) FROM cases ORDER BY position",
+  );
   const publishedRows = await reading.rows<PublishedRow>(
     "SELECT * REPLACE (arm::VARCHAR AS arm, against::VARCHAR AS against) FROM published",
   );
@@ -130,6 +143,7 @@ export async function readExperiment(reading: Reading): Promise<Experiment> {
     arms: labelled(armRows, declaredFactors, row.crossed, path),
     path,
     worlds: worldRows,
+    cases: caseRows,
     published: publishedRows,
     hypotheses: json<Hypothesis[]>(row.hypotheses, []),
     caveats: json<string[]>(row.caveats, []),

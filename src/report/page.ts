@@ -60,7 +60,7 @@ export function page({ title, hero, sections, charts, style, script, madeAt, dig
 ${trusted(style)}</style>
 </head>
 <body>
-<a class="skip" href="#content">Skip to the verdict</a>
+<a class="skip" href="#content">Skip to the ${sections[0]?.nav.toLowerCase() ?? "content"}</a>
 ${hero}
 <nav aria-label="Sections of the report"><ol>${sections.map(({ id, nav }) => html`<li><a href="#${id}">${nav}</a></li>`)}</ol></nav>
 <main id="content" tabindex="-1">

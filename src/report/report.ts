@@ -10,10 +10,19 @@ import { type Reading, readStore } from "../telemetry/store.ts";
 import { tellAnswers } from "./answers.ts";
 import { ARMS_ACROSS, armsBlock, measuresBlock } from "./armsSection.ts";
 import { type Chart, ChartMaker, type Row } from "./chart.ts";
-import { DEFAULT_DEFINITION, type Definition, filled, loadDefinition, type Part, type Section } from "./definition.ts";
+import {
+  DEFAULT_DEFINITION,
+  type Definition,
+  filled,
+  GALLERY_DEFINITION,
+  loadDefinition,
+  type Part,
+  type Section,
+} from "./definition.ts";
 import { CONFIDENCE, type Comparison, type Estimates, estimate } from "./estimates.ts";
 import { exhibitsBlock } from "./exhibits.ts";
 import { type Experiment, type Hypothesis, ReportError, readExperiment } from "./experiment.ts";
+import { galleryBlock, type Observed, observedOf } from "./gallery.ts";
 import { type Html, html, trusted } from "./html.ts";
 import {
   type JudgedFigure,
@@ -37,7 +46,7 @@ export { ReportError } from "./experiment.ts";
 export type { Summary } from "./summary.ts";
 
 export interface ReportOptions {
-  /** Folder of a report definition; the one that ships if none is named. */
+  /** Folder of a report definition; if none is named the one that ships, for a gallery or for all else. */
   readonly definition?: string;
   /** The one thing in a page that does not come from the run. */
   readonly madeAt?: Date;
@@ -49,9 +58,10 @@ export async function writeReport(
   htmlPath: string,
   options: ReportOptions = {},
 ): Promise<Summary> {
-  const definition = loadDefinition(options.definition ?? DEFAULT_DEFINITION);
   return reading(databasePath, async (tables) => {
-    const findings = await find(tables, definition);
+    const experiment = await readExperiment(tables);
+    const definition = definitionFor(experiment, options);
+    const findings = await find(tables, experiment, definition);
     const markup = await drawn(tables, definition, findings, options.madeAt ?? new Date());
     writeWhole(htmlPath, markup);
     return findings.summary;
@@ -60,8 +70,14 @@ export async function writeReport(
 
 /** The same answers without the page. */
 export async function summarise(databasePath: string, options: ReportOptions = {}): Promise<Summary> {
-  const definition = loadDefinition(options.definition ?? DEFAULT_DEFINITION);
-  return reading(databasePath, async (tables) => (await find(tables, definition)).summary);
+  return reading(databasePath, async (tables) => {
+    const experiment = await readExperiment(tables);
+    return (await find(tables, experiment, definitionFor(experiment, options))).summary;
+  });
+}
+
+function definitionFor({ cases }: Experiment, { definition }: ReportOptions): Definition {
+  return loadDefinition(definition ?? (cases.length > 0 ? GALLERY_DEFINITION : DEFAULT_DEFINITION));
 }
 
 async function reading<Result>(databasePath: string, work: (tables: Reading) => Promise<Result>): Promise<Result> {
@@ -98,17 +114,20 @@ interface Findings {
   readonly unjudged: readonly UnjudgedFigure[];
   /** Null where there is nothing to weigh. */
   readonly tradeoffs: Tradeoffs | null;
+  /** What was seen of each trial of a gallery; empty elsewhere. */
+  readonly observed: readonly Observed[];
   readonly sentence: string;
   readonly summary: Summary;
 }
 
-async function find(tables: Reading, definition: Definition): Promise<Findings> {
-  const experiment = await readExperiment(tables);
+async function find(tables: Reading, experiment: Experiment, definition: Definition): Promise<Findings> {
   if (experiment.worlds.length === 0 || experiment.arms.length === 0) {
     throw new ReportError("the file holds no finished replicate, so there is nothing to report: run the panel again");
   }
   const names = new Names(experiment);
-  const comparisons = comparisonsOf(experiment);
+  const isGallery = experiment.cases.length > 0;
+  // Arms of a gallery meet other scenarios in each case: there is nothing to compare or to weigh across them.
+  const comparisons = isGallery ? [] : comparisonsOf(experiment);
   const declared = new Set(experiment.hypotheses.map(keyOf));
   const bootstrapped =
     (kind?: string) =>
@@ -124,11 +143,34 @@ async function find(tables: Reading, definition: Definition): Promise<Findings> 
   const zeros = await countZeros(tables, experiment);
   const hypotheses = judgeHypotheses(experiment, { among, zeros }, names.of);
   const { judged, unjudged } = judgePublished(experiment, estimates);
-  const tradeoffs = tradeoffsOf(experiment, estimates);
+  const tradeoffs = isGallery ? null : tradeoffsOf(experiment, estimates);
   await tellAnswers(tables, experiment, comparisons, estimates, judged, tradeoffs);
   const sentence = (await answerOf(tables, `${definition.answer}.sql`, definition.query(definition.answer))) ?? "";
-  const summary = summaryOf(experiment, estimates, comparisons, CONFIDENCE, sentence, hypotheses, judged, tradeoffs);
-  return { experiment, names, comparisons, estimates, hypotheses, judged, unjudged, tradeoffs, sentence, summary };
+  const observed = isGallery ? await observedIn(tables, experiment, definition) : [];
+  const summary = summaryOf(
+    experiment,
+    estimates,
+    comparisons,
+    CONFIDENCE,
+    sentence,
+    hypotheses,
+    judged,
+    tradeoffs,
+    observed,
+  );
+  return {
+    experiment,
+    names,
+    comparisons,
+    estimates,
+    hypotheses,
+    judged,
+    unjudged,
+    tradeoffs,
+    observed,
+    sentence,
+    summary,
+  };
 }
 
 const key = (...parts: readonly string[]) => parts.join("\0");
@@ -158,6 +200,17 @@ function comparisonsOf({ arms, hypotheses }: Experiment): readonly Comparison[] 
   return [...new Map(wanted.map((each) => [key(each.arm, each.against), each])).values()];
 }
 
+async function observedIn(
+  tables: Reading,
+  experiment: Experiment,
+  definition: Definition,
+): Promise<readonly Observed[]> {
+  const { observed } = definition;
+  if (observed === undefined)
+    throw new ReportError("the definition has no observed: a gallery shows what that query finds");
+  return observedOf(experiment, await ask(tables, `${observed}.sql`, definition.query(observed)));
+}
+
 type Parameters = Record<string, string | number | null>;
 
 /** @param name of the query, for the message if it fails */
@@ -179,7 +232,8 @@ async function drawn(tables: Reading, definition: Definition, findings: Findings
   const basis = experiment.measured ? definition.measured : definition.simulated;
   const verdict = { experiment, names, hypotheses, answer: sentence, basis, estimates };
   const composer = new Composer(tables, definition, findings, await ChartMaker.open(conventionsFor(experiment)));
-  const sections: PageSection[] = [{ id: "verdict", nav: "Verdict", content: verdictSection(verdict) }];
+  const sections: PageSection[] =
+    experiment.cases.length > 0 ? [] : [{ id: "verdict", nav: "Verdict", content: verdictSection(verdict) }];
   for (const section of definition.sections) {
     const content = await composer.section(section);
     if (content !== null) sections.push({ id: section.section, nav: section.nav, content });
@@ -259,10 +313,12 @@ ${shown}
         return armsBlock(experiment, names);
       case "measures":
         return measuresBlock(experiment, estimates, comparisons, names);
+      case "cases":
+        return galleryBlock(this.#tables, experiment, this.#findings.observed);
       case "exhibits":
         return exhibitsBlock(this.#tables, experiment, names, (scenario, limit, name) =>
           this.#figure(
-            this.#definition.exhibit,
+            this.#definition.exhibit ?? "exhibit",
             name,
             {
               question: "What holds the model, and until when?",

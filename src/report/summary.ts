@@ -1,6 +1,7 @@
 /** What a run says in short, for programs: the JSON beside the report. */
 import type { Comparison, Estimated, Estimates } from "./estimates.ts";
 import type { Experiment } from "./experiment.ts";
+import type { Observed } from "./gallery.ts";
 import type { JudgedFigure, JudgedHypothesis } from "./judged.ts";
 import { isOverCalls, MEASURES } from "./measures.ts";
 import type { Tradeoffs } from "./tradeoffs.ts";
@@ -83,6 +84,16 @@ interface SummaryTradeoffs {
   >;
 }
 
+/** One scenario of a case of a gallery, and what was seen of it under each arm. */
+interface SummaryCase {
+  readonly case: string;
+  readonly scenario: string;
+  readonly says: string | null;
+  readonly question: string;
+  readonly source: string | null;
+  readonly arms: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
 export interface Summary {
   readonly experiment: string;
   readonly source: "simulated" | "measured";
@@ -96,6 +107,8 @@ export interface Summary {
   readonly differences: Readonly<Record<string, Readonly<Record<string, SummaryDifference>>>>;
   /** Null where there is nothing to weigh: one arm, or too few values. */
   readonly tradeoffs: SummaryTradeoffs | null;
+  /** Of a gallery; empty elsewhere. */
+  readonly cases: readonly SummaryCase[];
   readonly hypotheses: readonly SummaryHypothesis[];
   readonly published: readonly SummaryPublished[];
   /** Measures that this run cannot give because it kept trials only. */
@@ -113,6 +126,7 @@ export function summaryOf(
   hypotheses: readonly JudgedHypothesis[],
   published: readonly JudgedFigure[],
   tradeoffs: Tradeoffs | null,
+  observed: readonly Observed[],
 ): Summary {
   const { row, arms, digest, complete, withheld, hasCalls } = experiment;
   const first = arms[0]!.row.arm;
@@ -164,6 +178,20 @@ export function summaryOf(
         ]),
       ),
     },
+    cases: experiment.cases.map(
+      ({ of_case, scenario, says, scenario_question: question, scenario_source: source }) => ({
+        case: of_case,
+        scenario,
+        says,
+        question,
+        source,
+        arms: objectOf(
+          observed
+            .filter((each) => each.ofCase === of_case && each.scenario === scenario)
+            .map(({ name, seen }) => [name, seen] as const),
+        ),
+      }),
+    ),
     hypotheses: hypotheses.map((judged) => hypothesisOf(judged, confidence)),
     published: published.map(({ row: figure, published: value, mean, low, high, reproduced }) => ({
       arm: figure.arm,

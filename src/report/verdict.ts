@@ -22,9 +22,7 @@ export interface Verdict {
 }
 
 export function hero({ experiment, answer, basis, names, estimates }: Verdict): Html {
-  const { row, arms, worlds, withheld } = experiment;
-  const trials = worlds.length * row.tasks * arms.length;
-  const size = `${counted(worlds.length, "replicate")} of ${counted(row.tasks, "trial")} under ${counted(arms.length, "arm")}: ${whole(trials)} in all`;
+  const { row, withheld } = experiment;
   const called = row.crossed ? `Arms go by their levels of ${experiment.declaredFactors.join(" · ")}. ` : "";
   return html`<header class="hero">
 <p class="eyebrow"><span class="brand">yieldpoint</span> <bdi>${row.panel}</bdi></p>
@@ -34,9 +32,18 @@ ${
     ? html`<p class="answer">${kept(answer)}</p>`
     : html`<p class="answer withheld" role="note">${badge("WITHHELD")} ${capital(withheld)}. What is there is shown below; nothing is judged by it.</p>`
 }
-${experiment.arms.length <= ARMS_ACROSS && atAGlance(experiment, names, estimates)}
-<p class="basis">${size}. ${called}Intervals are ${CONFIDENCE * 100} %. ${basis}</p>
+${experiment.arms.length <= ARMS_ACROSS && experiment.cases.length === 0 && atAGlance(experiment, names, estimates)}
+<p class="basis">${sizeOf(experiment)}. ${called}${experiment.cases.length === 0 && `Intervals are ${CONFIDENCE * 100} %. `}${basis}</p>
 </header>`;
+}
+
+function sizeOf({ row, arms, worlds, cases }: Experiment): string {
+  if (cases.length > 0) {
+    const panels = new Set(cases.map(({ of_case }) => of_case));
+    return `${counted(panels.size, "case")}, ${counted(cases.length, "scenario")}, each under its own arms; what is shown is replicate 1`;
+  }
+  const trials = worlds.length * row.tasks * arms.length;
+  return `${counted(worlds.length, "replicate")} of ${counted(row.tasks, "trial")} under ${counted(arms.length, "arm")}: ${whole(trials)} in all`;
 }
 
 /** The few figures that somebody in a hurry takes away. */

@@ -99,7 +99,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
 };
 
 /** `longest_control_gap_seconds` is "longest control gap (s)"; a unit is known from the tables or from the name. */
-function titleOf(column: string): string {
+export function titleOf(column: string): string {
   const [, bare = column, ending = ""] = /^(?:(.*)_)?([a-z]+)$/.exec(column) ?? [];
   const unit = ENDINGS[ending];
   if (unit === undefined) {

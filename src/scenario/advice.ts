@@ -25,6 +25,8 @@ export interface Advice {
 }
 
 export function adviceOn(panel: Panel): readonly Advice[] {
+  // What a gallery cannot show, each of its cases is told by itself.
+  if (panel.cases.length > 0) return [];
   const tasks = tasksOf(panel);
   return [
     ...ofKinds(panel, tasks),

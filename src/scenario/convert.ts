@@ -46,6 +46,7 @@ export function scenarioOf(context: Context, place: Place, file: ScenarioFile): 
   return {
     scenario: file.scenario,
     question: file.question,
+    says: file.says ?? null,
     source: file.source ?? null,
     outerLimit: seconds(file.outer_limit_seconds),
     commands,

@@ -32,7 +32,18 @@ import type { Context } from "./distributions.ts";
 import { listed, nearest, shown, suggestion } from "./fault.ts";
 import { oracleSchema, profileSchema } from "./habitSchema.ts";
 import { oracleOf, profileOf } from "./habits.ts";
-import { type From, filesIn, foldersFor, isPath, looked, nameOf, packageRoot, spoken, stable } from "./names.ts";
+import {
+  exists,
+  type From,
+  filesIn,
+  foldersFor,
+  isPath,
+  looked,
+  nameOf,
+  packageRoot,
+  spoken,
+  stable,
+} from "./names.ts";
 import type { Panel, PanelOptions, Policy } from "./panel.ts";
 import { hostOf, providerOf } from "./provider.ts";
 import { type HostFile, type ProviderFile, worldLevels } from "./providerSchema.ts";
@@ -149,6 +160,11 @@ class Loader {
   panel(reference: string, options: PanelOptions): Panel | null {
     const found = this.#found("panel", reference, "command line", null);
     if (found === null) return null;
+    return found.data.cases === undefined ? this.#comparison(found, options) : this.#gallery(found, options);
+  }
+
+  /** Null where anything is at fault so far, in whatever file of the loading. */
+  #comparison(found: Found<PanelFile>, options: PanelOptions): Panel | null {
     const { context, place, data } = found;
     const from = { folder: dirname(context.file) };
     const { source, limited } = this.#tasks(found, from);
@@ -165,7 +181,7 @@ class Loader {
     }
     this.#checkLimits(limited, arms);
     this.#checkNames(found, drafts);
-    this.reading.settle();
+    if (!this.reading.faults.none) return null;
     for (const [at, arm] of arms.entries()) this.#warnOfGreed(arm, drafts[at]!.place, source!);
     return {
       panel: data.panel,
@@ -181,6 +197,7 @@ class Loader {
       declaredFactors: factors,
       crossed,
       exhibits: exhibits as Scenario[],
+      cases: [],
       hypotheses: data.hypotheses ?? [],
       published: (data.published ?? []).map(({ arm, against, measure, value, range, source: published }) => ({
         arm,
@@ -193,6 +210,81 @@ class Loader {
       caveats: data.caveats ?? [],
       warnings: this.reading.warnings,
       inputs: this.reading.inputs(context.file),
+    };
+  }
+
+  /** A panel of panels: every one in a folder, each as it stands in its file, under one seed. */
+  #gallery({ context, place, data }: Found<PanelFile>, options: PanelOptions): Panel | null {
+    const { reading } = this;
+    const at = part(place, "cases");
+    for (const key of Object.keys(data)) {
+      if (!GALLERY_KEYS.has(key))
+        reading.fault(part(place, key), "stands beside cases, which bring their own: leave it out");
+    }
+    for (const set of options.sets ?? []) {
+      reading.faults.add(
+        `--set ${set}`,
+        null,
+        `${data.panel} is a gallery of cases: expected the panel of one of them`,
+      );
+    }
+    const folder = resolve(dirname(context.file), data.cases!);
+    const files = filesIn([folder]);
+    if (files.length === 0) {
+      const why = exists(folder) ? "there is no panel in it" : "there is no such folder";
+      reading.fault(at, `is ${shown(data.cases)}: ${why}`);
+    }
+    const seed = options.seed ?? data.seed ?? 1;
+    const replicates = options.replicates ?? data.replicates;
+    const names = new Map<string, string>();
+    const cases = files.flatMap((file): readonly Panel[] => {
+      const found = this.#found("panel", file, "command line", null);
+      if (found === null) return [];
+      const { panel: name } = found.data;
+      if (found.data.cases !== undefined) {
+        reading.fault(part(found.place, "cases"), `makes ${name} a gallery: expected a case, as it stands in one`);
+        return [];
+      }
+      if (names.has(name))
+        reading.fault(
+          part(found.place, "panel"),
+          `is ${shown(name)}, as in ${names.get(name)}: expected each case once`,
+        );
+      names.set(name, spoken(file));
+      if (found.data.population !== undefined) {
+        reading.fault(part(found.place, "population"), "stands in a case of a gallery: expected scenarios");
+      }
+      const panel = this.#comparison(found, { seed, replicates });
+      if (panel === null) return [];
+      return [
+        {
+          ...panel,
+          file: stable(file, context.file),
+          arms: panel.arms.map((arm) => ({ ...arm, arm: `${name}/${arm.arm}` })),
+        },
+      ];
+    });
+    if (!reading.faults.none) return null;
+    return {
+      panel: data.panel,
+      question: data.question,
+      origin: data.source ?? null,
+      file: spoken(context.file),
+      seed,
+      replicates,
+      concurrencyPerArm: 1,
+      cutGrace: seconds(0),
+      source: { scenarios: cases.flatMap(({ source }) => ("scenarios" in source ? source.scenarios : [])) },
+      arms: cases.flatMap(({ arms }) => arms),
+      declaredFactors: [],
+      crossed: false,
+      exhibits: [],
+      cases,
+      hypotheses: [],
+      published: [],
+      caveats: data.caveats ?? [],
+      warnings: reading.warnings,
+      inputs: reading.inputs(context.file),
     };
   }
 
@@ -800,6 +892,17 @@ function schemaOf<Kind extends FileKind>(kind: Kind, source: Source) {
 }
 
 const MOST_ARMS = 1_000;
+
+/** What a gallery says of itself; all else its cases say. */
+const GALLERY_KEYS: ReadonlySet<string> = new Set([
+  "panel",
+  "question",
+  "source",
+  "caveats",
+  "cases",
+  "replicates",
+  "seed",
+]);
 
 /** What misspelled factors were probably meant to be: declared, as far as further faults go. */
 function meantFactors(factors: PanelFile["factors"]): readonly string[] {

@@ -54,6 +54,11 @@ export interface Panel {
   readonly crossed: boolean;
   /** Replayed for the report's journals; never part of a statistic. */
   readonly exhibits: readonly Scenario[];
+  /**
+   * Of a gallery: the panels that it shows, each with its own scenarios and arms; empty elsewhere. The arms of a gallery are those
+   * of its cases, called `case/arm`, in the cases too; its scenarios are theirs, one after another.
+   */
+  readonly cases: readonly Panel[];
   readonly hypotheses: readonly Hypothesis[];
   readonly published: readonly PublishedFigure[];
   /** Sentences that the report repeats. */

@@ -99,6 +99,7 @@ const scenarioSchema = keys("a scenario", {
   question: text("the question that the scenario was written to answer"),
   source: text().optional(),
   outer_limit_seconds: someLength(),
+  says: text().optional().describe("what was reported or is feared, in a sentence or two; a gallery shows it"),
   limits,
   commands: z.record(
     z.string(),
@@ -251,6 +252,11 @@ const panelSchema = keys("a panel", {
     "the name of a population, or one in full",
   ).optional(),
   scenarios: someOf(reference("a scenario"), "a list of scenario names").optional(),
+  cases: text("a folder of panels")
+    .optional()
+    .describe(
+      "instead of tasks and arms: a folder of panels, each run with its own, that the report shows as a gallery",
+    ),
   replicates: count("a number of replicates", 1, 1_000_000),
   seed: number("a whole number, 0 to 2^53 − 1", { least: 0, whole: true }).optional(),
   concurrency: keys("concurrency", {

@@ -100,6 +100,8 @@ export type ModelChanges = Readonly<Record<string, Partial<Omit<Profile, "profil
 export interface Scenario {
   readonly scenario: string;
   readonly question: string;
+  /** What was reported or is feared. */
+  readonly says: string | null;
   readonly source: string | null;
   readonly outerLimit: Duration;
   readonly commands: Readonly<Record<string, UndrawnCommand>>;

@@ -21,7 +21,7 @@ export const STAND_INS: Readonly<Record<FileKind, Readonly<Record<string, unknow
   },
   scenario: {
     ...{ scenario: "scenario", question: "question", source: undefined, outer_limit_seconds: LONGEST_SECONDS },
-    ...{ limits: undefined, outside: undefined, deliveries: undefined, model: undefined },
+    ...{ says: undefined, limits: undefined, outside: undefined, deliveries: undefined, model: undefined },
     grading: { tests: 1_000_000, reward: "share", credit: "submitted" },
   },
   population: {

@@ -176,6 +176,7 @@ function armRow({ policy, settings, budget, client }: SessionFacts, dictionaries
   to.provider.push(null);
   to.host.push(null);
   to.factors.push("{}");
+  to.of_case.push(null);
   return batch;
 }
 

@@ -80,6 +80,21 @@ export const arms = table("arms", "one row for each arm, in the panel's order", 
   ),
   host: orNull(text("what its commands run on, as JSON; null: each runs as if alone")),
   factors: text("its level of each declared factor, as JSON"),
+  of_case: orNull(text("the case of a gallery that it belongs to, whose name its own begins with; null elsewhere")),
+});
+
+export const cases = table("cases", "one row for each scenario of each case of a gallery, in the gallery's order", {
+  position: whole("its place in the gallery, from 1"),
+  of_case: text("name of the case: of the panel that it stands in"),
+  file: text("the panel's file"),
+  question: text("what the case asks"),
+  source: orNull(text("where the case is from; null if it does not say")),
+  scenario: oneOf("scenario", "the situation"),
+  task: whole("its number in the case's panel, from 1"),
+  says: orNull(text("what was reported or is feared; null if the scenario does not say")),
+  scenario_question: text("what the scenario asks"),
+  scenario_source: orNull(text("where the scenario is from; null if it does not say")),
+  outer_limit_seconds: seconds("when the harness ends a trial of it"),
 });
 
 export const published = table("published", "one row for each published figure that the panel names", {
@@ -394,6 +409,7 @@ export const events = table(
 export const TABLES = [
   experiments,
   arms,
+  cases,
   published,
   worlds,
   trials,

@@ -10,7 +10,9 @@ import { pathToFileURL } from "node:url";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { writeReport } from "../../src/report/report.ts";
+import { loadPanel } from "../../src/scenario/load.ts";
 import { folder } from "../report/folder.ts";
+import { writeGallery, writeHostileGallery } from "../report/galleryRun.ts";
 import { HOSTILE } from "../report/hostile.ts";
 import { crossedArms, writeSynthetic } from "../report/synthetic.ts";
 
@@ -48,6 +50,10 @@ describe.skipIf(!isThere && !process.env["CI"])("the report in a browser", () =>
       await writeSynthetic(join(place, `${name}.duckdb`), options);
       await writeReport(join(place, `${name}.duckdb`), join(place, `${name}.html`));
     }
+    await writeGallery(loadPanel("public-cases"), join(place, "gallery.duckdb"));
+    await writeHostileGallery(join(place, "hostile-gallery.duckdb"));
+    for (const name of ["gallery", "hostile-gallery"])
+      await writeReport(join(place, `${name}.duckdb`), join(place, `${name}.html`));
     browser = await chromium.launch({
       executablePath,
       args: [
@@ -87,7 +93,9 @@ describe.skipIf(!isThere && !process.env["CI"])("the report in a browser", () =>
         ${before ?? ""}`);
     }
     await page.goto(address(name));
-    if (hasScript) await page.waitForSelector("html[data-charts=drawn]", { timeout: 60_000 });
+    // A gallery has no charts, and so no script.
+    if (hasScript && !name.includes("gallery"))
+      await page.waitForSelector("html[data-charts=drawn]", { timeout: 60_000 });
     return { page, faults, close: () => context.close() };
   }
 
@@ -154,6 +162,101 @@ describe.skipIf(!isThere && !process.env["CI"])("the report in a browser", () =>
     });
     expect(await overflow(page)).toBe(0);
     await close();
+  });
+
+  describe("of a gallery", () => {
+    const unfold = (page: Page) =>
+      page.evaluate(() => {
+        for (const each of document.querySelectorAll("details")) each.open = true;
+      });
+
+    for (const name of ["gallery", "hostile-gallery"]) {
+      for (const javaScriptEnabled of [true, false]) {
+        test(`never scrolls sideways, breaks no rule and runs nothing, script ${javaScriptEnabled ? "on" : "off"}: the ${name}`, async () => {
+          const { page, faults, close } = await open(name, {
+            viewport: { width: 400, height: 800 },
+            javaScriptEnabled,
+          });
+          expect(await overflow(page)).toBe(0);
+          await unfold(page);
+          expect(await overflow(page)).toBe(0);
+          expect(await page.evaluate("window.hacked ?? null")).toBeNull();
+          expect(faults).toEqual([]);
+          await close();
+        });
+      }
+    }
+
+    test("is walked with a keyboard: to a case, and into its journals", async () => {
+      const { page, close } = await open("gallery", { javaScriptEnabled: false });
+      await page.locator(".case-index a").nth(3).focus();
+      await page.keyboard.press("Enter");
+      expect(page.url()).toMatch(/#case-4$/);
+      const fold = page.locator("#case-4 details.fold");
+      expect(await fold.locator("pre").first().isVisible()).toBe(false);
+      await fold.locator("summary").focus();
+      await page.keyboard.press("Enter");
+      expect(await fold.locator("pre").first().isVisible()).toBe(true);
+      await page.keyboard.press("Tab");
+      expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("PRE");
+      await close();
+    });
+
+    test("has headings in order, and a name for everything that has a role", async () => {
+      const { page, close } = await open("gallery");
+      const found = await page.evaluate(() => ({
+        headings: [...document.querySelectorAll("h1, h2, h3, h4, h5")]
+          .map((each) => Number(each.tagName[1]))
+          .filter((level, at, all) => at > 0 && level > all[at - 1]! + 1).length,
+        unnamed: [...document.querySelectorAll("section, article, [role=region]")].filter(
+          (each) =>
+            !each.getAttribute("aria-label") &&
+            !document.getElementById(each.getAttribute("aria-labelledby") ?? "")?.textContent,
+        ).length,
+        tables: [...document.querySelectorAll("table")].filter(
+          (each) => !each.caption?.textContent || each.querySelectorAll("th[scope=col]").length === 0,
+        ).length,
+      }));
+      expect(found).toEqual({ headings: 0, unnamed: 0, tables: 0 });
+      await close();
+    });
+
+    test("prints within the paper, with what is folded on the screen", async () => {
+      const { page, close } = await open("gallery", { colorScheme: "dark", viewport: { width: 720, height: 1_000 } });
+      await page.emulateMedia({ media: "print" });
+      expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe("rgb(255, 255, 255)");
+      expect(await page.locator("#case-4 pre").first().isVisible()).toBe(true);
+      expect(await overflow(page)).toBe(0);
+      await close();
+    });
+
+    for (const colorScheme of ["light", "dark"] as const) {
+      test(`can be read on a ${colorScheme} page`, async () => {
+        const { page, close } = await open("gallery", { colorScheme, javaScriptEnabled: false });
+        const [text, page_, soft] = await page.evaluate(() => {
+          const of = (selector: string, key: "color" | "backgroundColor") =>
+            getComputedStyle(document.querySelector(selector)!)[key];
+          return [of(".symptom", "color"), of("body", "backgroundColor"), of(".case-question", "color")];
+        });
+        const luminance = (colour: string) => {
+          const [red, green, blue] = colour
+            .match(/[\d.]+/g)!
+            .slice(0, 3)
+            .map((value) => {
+              const share = Number(value) / 255;
+              return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+            });
+          return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
+        };
+        const contrast = (a: string, b: string) => {
+          const [low, high] = [luminance(a), luminance(b)].sort((one, other) => one - other);
+          return (high! + 0.05) / (low! + 0.05);
+        };
+        expect(contrast(text!, page_!)).toBeGreaterThan(7);
+        expect(contrast(soft!, page_!)).toBeGreaterThan(4.5);
+        await close();
+      });
+    }
   });
 
   test("is drawn anew where the window becomes narrow, and again where it grows", async () => {

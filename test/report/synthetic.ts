@@ -211,6 +211,7 @@ export async function writeSynthetic(path: string, options: Synthetic = {}): Pro
       factors: JSON.stringify(
         factors ?? { cap: String(cap), habit, slice: String(slice ?? "none"), budget: told ? "told" : "untold" },
       ),
+      of_case: null,
     });
   }
   const publishedRows = open(published);
