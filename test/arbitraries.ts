@@ -133,6 +133,8 @@ function someValue(setting: Setting): fc.Arbitrary<unknown> {
       return on;
     case "choice":
       return fc.constantFrom(...setting.words);
+    case "text":
+      return fc.constantFrom("none", "FAILED", "FAILED | error: ");
     case "slice":
       return fc.oneof(fc.constantFrom(...setting.words), lengths(setting.range));
     case "length":

@@ -5,7 +5,7 @@
  * the price, the rest is written anew; how long the cache lives is a parameter, for public logs point both ways. A
  * hold costs tokens only by outliving the cache, and a poll by being a request at all: the two ends of the trade.
  */
-import { between, type Duration, type Instant } from "../policy/time.ts";
+import { after, between, type Duration, type Instant } from "../policy/time.ts";
 import type { Draws, Key } from "../random.ts";
 import type { Purpose, TrialEvent } from "./events.ts";
 
@@ -131,6 +131,12 @@ export class Conversation {
     }
     this.#pollFrom = purpose === "poll" ? prompt : -1;
     return bill;
+  }
+
+  /** When the cache expires, if no request is made before; null: there is none, or nothing in it. */
+  get cachedUntil(): Instant | null {
+    const { cache } = this.#economy;
+    return cache === null || this.#cached === 0 ? null : after(this.#lastRequest!, cache.lifetime);
   }
 
   /** Command output that a result has shown, or a message, in bytes. */

@@ -9,6 +9,7 @@
  */
 import type { Duration, Instant } from "../policy/time.ts";
 import type { Key } from "../random.ts";
+import type { Sought } from "./evidence.ts";
 
 /** Counted from 1 in the order an agent starts them, and never used twice in a trial. */
 export type ProcessId = number & { readonly [kind]: "process" };
@@ -120,6 +121,8 @@ export type Effect<Move = unknown> =
       readonly anyOf: readonly [ProcessId];
       readonly until: Instant;
       readonly quiet: Quiet | null;
+      /** Resumes as well once this is printed; after an end and before the quiet. Left out: nothing is looked for. */
+      readonly sought?: Sought;
     }
   /**
    * Nobody is at work: resumes as soon as any of these processes is over, when something happens outside, or at `until`.
@@ -206,7 +209,7 @@ export interface Passed {
 
 export interface Held {
   readonly at: Instant;
-  readonly why: "exit" | "quiet" | "until" | "cancelled" | "interrupted";
+  readonly why: "exit" | "evidence" | "quiet" | "until" | "cancelled" | "interrupted";
   readonly end: End | null;
   /** Bytes of output so far. */
   readonly written: number;

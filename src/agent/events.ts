@@ -24,6 +24,7 @@ export const AUTO_AWAIT_OUTCOMES = [
   "disabled",
   "terminated",
   "cancelled",
+  "failure_evidence",
 ] as const;
 export type AutoAwaitOutcome = (typeof AUTO_AWAIT_OUTCOMES)[number];
 
@@ -130,6 +131,8 @@ export type TrialEvent =
       readonly guided: boolean;
       /** Bytes of output that this result should have shown and that nobody can read any more. */
       readonly outputLost: number;
+      /** What ended a wait before anything that had been granted or asked; left out where nothing did. */
+      readonly endedEarly?: EarlyEnd;
     }
   /** What a wait for a condition came to, before control returns. */
   | {
@@ -250,6 +253,10 @@ export type TrialEvent =
       /** Whether it still answers at its port. */
       readonly answers: boolean;
     };
+
+export const EARLY_ENDS = ["failure_evidence"] as const;
+/** What may end a wait early, besides the end of its process. */
+export type EarlyEnd = (typeof EARLY_ENDS)[number];
 
 export const PURPOSES = ["work", "poll", "compaction"] as const;
 /** What a request to the model is for: getting on, looking after a live process, or making room. */

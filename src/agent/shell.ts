@@ -28,7 +28,17 @@ import {
 import { type Hint, hintFor, hints, hintText, type QuietLooks, utf8Length } from "../policy/notice.ts";
 import { type CappedRisk, riskCap } from "../policy/risk.ts";
 import type { Settings } from "../policy/settings.ts";
-import { after, between, type Duration, earliest, type Instant, inSeconds, never, nothing } from "../policy/time.ts";
+import {
+  after,
+  beginning,
+  between,
+  type Duration,
+  earliest,
+  type Instant,
+  inSeconds,
+  never,
+  nothing,
+} from "../policy/time.ts";
 import { endsAfter, type HardTimeout, hardTimeout, type SilenceLimit, silenceLimits } from "../policy/timeout.ts";
 import { type Condition, type ConditionOutcome, watched } from "./condition.ts";
 import type {
@@ -45,7 +55,17 @@ import type {
   Signal,
   Stopped,
 } from "./effects.ts";
-import type { AutoAwaitOutcome, ClampReason, HoldReason, ProcessCall, Record, Tool, TrialEvent } from "./events.ts";
+import type {
+  AutoAwaitOutcome,
+  ClampReason,
+  EarlyEnd,
+  HoldReason,
+  ProcessCall,
+  Record,
+  Tool,
+  TrialEvent,
+} from "./events.ts";
+import { evidenceOf } from "./evidence.ts";
 import { allLost, nothingNew, type Shown, showPiece, showUnread } from "./output.ts";
 import { type ManagedProcess, over, Processes, type ProcessStatus, processName } from "./processes.ts";
 
@@ -105,6 +125,8 @@ export interface WaitResult extends ProcessResult {
   readonly clamp_reasons: readonly ClampReason[];
   readonly wait_raised: boolean;
   readonly wait_defaulted: boolean;
+  /** Why it came back before that, if it did. */
+  readonly ended_early?: EarlyEnd;
 }
 
 export interface ConditionResult extends BudgetFields {
@@ -170,6 +192,8 @@ export interface ExecCall {
   readonly attempt?: number;
   /** Declared to outlive the run; left out: it is not. */
   readonly persist?: boolean;
+  /** When the caller's prompt cache expires; left out: as the settings say. */
+  readonly cacheUntil?: Instant | null;
   /** In place of the settings' own bound, for a client that waits longer or less long than others; left out: theirs. */
   readonly maxHold?: Duration | null;
 }
@@ -202,6 +226,8 @@ export class Shell {
   #waited = 0;
   #budgetClampedWaits = 0;
   #slices = 0;
+  /** When a result was last given, where that counts. */
+  #lastReturnAt: Instant = beginning;
 
   /** How a process is ended. */
   readonly #kill: { readonly grace: Duration; readonly reach: KillReach };
@@ -284,11 +310,11 @@ export class Shell {
 
   /** Whatever else becomes of a command after its first hold. */
   *goOnWithExec(begun: BegunExec, first: Held): Agent<Returned<ExecResult>> {
-    const { call, asked, hard, calledAt } = begun;
+    const { call, asked, hard } = begun;
     const process = begun.process!;
     const outlived = first.end === null && !isGone(first) && !asked.background && !hard?.suppressesYield;
     const held = outlived
-      ? yield* this.#outlived(process, call, calledAt, first, this.#settingsUnder(asked.maxHold))
+      ? yield* this.#outlived(process, begun, first, this.#settingsUnder(asked.maxHold))
       : firstOutcome(first, asked.background, hard);
     const { totalTimeoutRearms: anew } = this.#settings;
     if (anew !== null && outlived && held.held.end === null && !isGone(held.held)) {
@@ -322,15 +348,18 @@ export class Shell {
   /** A command that outlived its initial hold: auto-await, as far as the policy grants it. */
   *#outlived(
     process: ManagedProcess,
-    call: number,
-    calledAt: Instant,
+    { call, calledAt, asked }: BegunExec,
     first: Held,
     settings: Settings,
   ): Agent<ForegroundHold> {
     const { id, startedAt } = process;
+    const { cacheUntil = this.#cacheUntil() } = asked;
     const boundary = first.at;
     const { line } = process.command;
-    const stands = ({ lastOutputAt }: Held): AtBoundary => ({ calledAt, startedAt, boundary, lastOutputAt, line });
+    const stands = ({ lastOutputAt }: Held): AtBoundary => ({
+      ...{ calledAt, startedAt, boundary, lastOutputAt, line },
+      cacheUntil,
+    });
     const granted = autoAwait(stands(first), settings, this.#budget);
     const risks = this.#risksIn(granted.clampReasons, line, boundary);
     const event: TrialEvent = {
@@ -352,6 +381,7 @@ export class Shell {
     this.#autoAwaited += between(boundary, held.at);
     if (isGone(held)) return { held, outcome: cancelled, reasons };
     if (held.end !== null) return { held, outcome: "process_finished", reasons };
+    if (held.why === "evidence") return { held, outcome: "failure_evidence", reasons: NONE };
     if (reasons.includes("remaining_run_budget")) this.#budgetClampedAutoAwaits += 1;
     if (settings.foregroundAutoAwaitMax === nothing) return { held, outcome: "disabled", reasons };
     if (reasons.length === 0) {
@@ -372,12 +402,14 @@ export class Shell {
 
   #autoAwaitHold(id: ProcessId, stands: AtBoundary, granted: Hold<AutoAwaitReason>, settings: Settings) {
     const extended = extension(settings);
-    return {
+    const hold = {
       effect: "hold",
       anyOf: [id],
       until: extended === null ? granted.until : farthestGrant(stands, settings, this.#budget),
       quiet: extended === null ? null : ({ length: extended, since: "start" } as const),
     } as const;
+    const { failureEvidence } = settings;
+    return failureEvidence === null ? hold : { ...hold, sought: { evidence: evidenceOf(failureEvidence), cursor: 0 } };
   }
 
   /** Only the configured cap kills; a hold that the budget shortened has returned before this. */
@@ -433,12 +465,14 @@ export class Shell {
    *
    * @param requested as the model named it; null if it named none
    * @param maxHold as for `exec`
+   * @param cacheUntil as for `exec`
    */
   *wait(
     id: ProcessId,
     requested: Duration | null,
     now: Instant,
     maxHold?: Duration | null,
+    cacheUntil: Instant | null = this.#cacheUntil(),
   ): Agent<Returned<WaitResult>> {
     this.#calls += 1;
     const call = this.#calls;
@@ -452,7 +486,7 @@ export class Shell {
       const why = `wait_sec is ${inSeconds(asked.requested)}: a wait is at most ${inSeconds(ceiling)} s`;
       return this.#refuse(call, now, why);
     }
-    const granted = processWait(asked.asked, settings, this.#budget, this.#cadence, now);
+    const granted = processWait(asked.asked, settings, this.#budget, this.#cadence, now, cacheUntil);
     this.#record({
       event: "wait_granted",
       at: now,
@@ -461,12 +495,16 @@ export class Shell {
       until: granted.until,
       clampReasons: granted.clampReasons,
     });
+    const { failureEvidence } = settings;
+    const sought = failureEvidence !== null && settings.failureEvidenceEndsWaits;
     const held = (yield {
       effect: "hold",
       anyOf: [id],
       until: granted.until,
       quiet: settings.processWaitWakeOnOutput ? { length: WAKE_QUIET, since: "unread", cursor: process.cursor } : null,
+      ...(sought ? { sought: { evidence: evidenceOf(failureEvidence), cursor: process.cursor } } : null),
     }) as Held;
+    const early: EarlyEnd | null = held.why === "evidence" ? "failure_evidence" : null;
     this.#waited += between(now, held.at);
     if (granted.clampReasons.includes("process_wait_slice")) this.#slices += 1;
     if (granted.clampReasons.includes("remaining_run_budget")) this.#budgetClampedWaits += 1;
@@ -476,7 +514,19 @@ export class Shell {
     const fresh = shown.next > process.cursor;
     process.cursor = shown.next;
     if (process.end !== null && !isGone(held)) process.isRead = true;
-    this.#returned(call, "wait", process, held.at, null, granted.clampReasons, fresh, budget, shown.lost);
+    this.#returned(
+      call,
+      "wait",
+      process,
+      held.at,
+      null,
+      granted.clampReasons,
+      fresh,
+      budget,
+      shown.lost,
+      undefined,
+      early,
+    );
     const hint = this.#hint(process, shown.next, held, held.at > now);
     const result: WaitResult = {
       status: process.status,
@@ -496,8 +546,10 @@ export class Shell {
       output_complete: shown.complete,
     };
     const left = endFields(process.end);
-    const whole =
-      budget === null && left === null && hint === null ? result : { ...result, ...left, ...budget, ...hint };
+    const bare = budget === null && left === null && early === null && hint === null;
+    const whole = bare
+      ? result
+      : { ...result, ...(early === null ? null : { ended_early: early }), ...left, ...budget, ...hint };
     return { result: whole, process: id, at: held.at, marks: shown.marks, freshOutput: fresh };
   }
 
@@ -908,8 +960,10 @@ export class Shell {
     budget: BudgetFields | null,
     outputLost: number,
     status?: ProcessStatus,
+    endedEarly: EarlyEnd | null = null,
   ): void {
-    this.#record({
+    if (this.#settings.cacheLifetime !== null) this.#lastReturnAt = at;
+    const event: TrialEvent = {
       event: "control_returned",
       at,
       call,
@@ -924,7 +978,14 @@ export class Shell {
       budgetSignal: budget !== null || clampReasons.includes("remaining_run_budget"),
       guided: budget?.guidance !== undefined,
       outputLost,
-    });
+    };
+    this.#record(endedEarly === null ? event : { ...event, endedEarly });
+  }
+
+  /** When the prompt cache expires, where nobody says more of it: whoever has been given a result asks the model next. */
+  #cacheUntil(): Instant | null {
+    const { cacheLifetime } = this.#settings;
+    return cacheLifetime === null ? null : after(this.#lastReturnAt, cacheLifetime);
   }
 
   #refuse(call: number, at: Instant, why: string): Refused {

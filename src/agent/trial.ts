@@ -204,6 +204,8 @@ class Work {
   isReady: boolean;
   /** Whether calls are made as the plan says, and nothing is ever added. */
   readonly plainly: boolean;
+  /** Whether its calls say when its prompt cache expires. */
+  readonly #mindsCache: boolean;
   /** Whether the run is held open at its end for what it still runs. */
   readonly waitsAtExit: boolean;
   /** Whether the trial has come to its own end: submitted, or with nothing more to do. */
@@ -265,7 +267,8 @@ class Work {
     this.#requestsKey = this.conversation === null ? spec.key : spec.luck.within(spec.key, "requests");
     this.#requestsHere = this.#requestsKey;
     this.isReady = !this.counts;
-    this.plainly = callsPlainly(profile);
+    this.#mindsCache = settings.cacheAwareSlice && this.conversation !== null;
+    this.plainly = callsPlainly(profile) && !this.#mindsCache;
     this.waitsAtExit = settings.exitWaitsForJobs && parent === null;
   }
 
@@ -511,8 +514,11 @@ class Work {
     const { profile, luck, key, redraw = null } = this.#spec;
     const command = attempt === 0 || redraw === null ? step.command : redraw(step.id, attempt);
     const own = called(profile, command.usual, step, luck, luck.within(key, step.id));
-    const asked = { command, attempt, ...own };
-    return step.persist === true ? { ...asked, persist: true } : asked;
+    return {
+      ...{ command, attempt, ...own },
+      ...(step.persist === true ? { persist: true } : null),
+      ...(this.#mindsCache ? { cacheUntil: this.conversation!.cachedUntil } : null),
+    };
   }
 
   *does(step: Exclude<Step, { step: "think" | "run" | "commit" | "submit" }>): Agent<void> {
@@ -817,15 +823,20 @@ class Work {
       afterLook(seen, looked);
       return looked;
     }
-    let returned = this.takeIn(yield* this.shell.wait(process, move.length, this.now));
+    let returned = this.takeIn(yield* this.#waits(process, move.length));
     if ("refused" in returned) {
       // A model told that it asked for too long a wait names none the next time.
       if ((yield* this.#comeTo(move)) === null) return null;
-      returned = this.takeIn(yield* this.shell.wait(process, null, this.now));
+      returned = this.takeIn(yield* this.#waits(process, null));
       if ("refused" in returned) return null;
     }
     afterWait(seen, returned);
     return returned;
+  }
+
+  #waits(process: ProcessId, length: Duration | null): Agent<Returned<WaitResult>> {
+    const cacheUntil = this.#mindsCache ? this.conversation!.cachedUntil : undefined;
+    return this.shell.wait(process, length, this.now, undefined, cacheUntil);
   }
 
   /** The time has come that the call returned at, and the model knows what the result said. */

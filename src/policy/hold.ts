@@ -12,6 +12,7 @@ import { riskCap } from "./risk.ts";
 import type { Settings } from "./settings.ts";
 import {
   after,
+  before,
   between,
   type Duration,
   earliest,
@@ -31,13 +32,19 @@ export interface Hold<Reason extends string> {
   readonly clampReasons: readonly Reason[];
 }
 
-export const AUTO_AWAIT_REASONS = ["remaining_run_budget", "command_risk", "client_call_limit"] as const;
+export const AUTO_AWAIT_REASONS = [
+  "remaining_run_budget",
+  "command_risk",
+  "prompt_cache_lifetime",
+  "client_call_limit",
+] as const;
 export type AutoAwaitReason = (typeof AUTO_AWAIT_REASONS)[number];
 
 export const WAIT_REASONS = [
   "process_poll_max_wait",
   "process_wait_slice",
   "remaining_run_budget",
+  "prompt_cache_lifetime",
   "client_call_limit",
 ] as const;
 export type WaitReason = (typeof WAIT_REASONS)[number];
@@ -60,6 +67,8 @@ export interface AtBoundary {
   readonly lastOutputAt: Instant | null;
   /** The command line, where risk counts; left out: nothing is known of it. */
   readonly line?: string;
+  /** When the prompt cache of whoever called expires; left out, or null: it has none, or nobody knows. */
+  readonly cacheUntil?: Instant | null;
 }
 
 /**
@@ -68,11 +77,12 @@ export interface AtBoundary {
  * The cap counts from the command's start, not from the first yield; 0 turns auto-await off.
  */
 export function autoAwait(command: AtBoundary, settings: Settings, budget: RunBudget | null): Hold<AutoAwaitReason> {
-  const { calledAt, startedAt, boundary, line = "" } = command;
+  const { calledAt, startedAt, boundary, line = "", cacheUntil = null } = command;
   const risk = riskCap(line, boundary, settings, budget);
   return shortest(boundary, capEnds(command, settings), {
     remaining_run_budget: settings.foregroundAutoAwaitBudgetAware && budget !== null ? reserveBegins(budget) : null,
     command_risk: risk === null ? null : after(startedAt, risk.length),
+    prompt_cache_lifetime: cacheUntil === null ? null : cacheSlice(cacheUntil, settings, boundary),
     client_call_limit: bound(calledAt, settings.maxHold),
   });
 }
@@ -132,6 +142,7 @@ export function refusedCeiling(asked: AskedWait, settings: Settings): Duration |
  * Until when one `process(wait)` may hold the model; `now` itself inside the reserve.
  *
  * @param cadence the model's own polling cadence, from its profile; null when it states none
+ * @param cacheUntil as for a command
  */
 export function processWait(
   asked: Duration,
@@ -139,13 +150,21 @@ export function processWait(
   budget: RunBudget | null,
   cadence: Duration | null,
   now: Instant,
+  cacheUntil: Instant | null = null,
 ): Hold<WaitReason> {
   return shortest(now, after(now, asked), {
     process_poll_max_wait: bound(now, settings.processPollMaxWait),
     process_wait_slice: bound(now, sliceOf(settings, budget, cadence)),
     remaining_run_budget: settings.processWaitBudgetAware && budget !== null ? reserveBegins(budget) : null,
+    prompt_cache_lifetime: cacheUntil === null ? null : cacheSlice(cacheUntil, settings, now),
     client_call_limit: bound(now, settings.maxHold),
   });
+}
+
+/** Where a hold ends for the prompt cache; null where it is not to, or would come too late for it anyway. */
+function cacheSlice(cacheUntil: Instant, settings: Settings, earliestAnswer: Instant): Instant | null {
+  const at = before(cacheUntil, settings.cacheSliceMargin);
+  return settings.cacheAwareSlice && at > earliestAnswer ? at : null;
 }
 
 /** Until when a run that is done is held open for what it still runs; `never` if nothing bounds it. */

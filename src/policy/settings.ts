@@ -51,6 +51,15 @@ interface Choice<Word extends string> {
   readonly says: string;
 }
 
+interface Text {
+  readonly kind: "text";
+  readonly unit: null;
+  readonly default: "none";
+  /** How many characters it may have. */
+  readonly longest: number;
+  readonly says: string;
+}
+
 interface Amount {
   readonly kind: "amount";
   readonly unit: "bytes" | "share" | "count";
@@ -61,7 +70,7 @@ interface Amount {
   readonly says: string;
 }
 
-export type Setting = Length<number | "none"> | Slice | Flag | Choice<string> | Amount;
+export type Setting = Length<number | "none"> | Slice | Flag | Choice<string> | Text | Amount;
 
 /** Ten years: the longest that any length of time here may be, in seconds. Keeps sums of moments exact. */
 export const LONGEST_SECONDS = 315_360_000;
@@ -272,6 +281,23 @@ export const settingsTable = {
   condition_probe_every_min_seconds: length(5, "the most often that may be asked for, less is refused", [1, 3_600]),
   condition_probe_every_max_seconds: length(60, "the most rarely that may be asked for, more is refused", [1, 3_600]),
   condition_probe_limit_seconds: length(30, "longest that one look may take which runs a command", [1, 3_600]),
+  failure_evidence: {
+    kind: "text",
+    unit: null,
+    default: "none",
+    longest: 2_000,
+    says: "auto-await ends once a line of output holds this text, or one of several: FAILED | Traceback (most recent call last)",
+  } as Text,
+  failure_evidence_ends_waits: flag(false, "such a line ends a process wait, too"),
+  cache_aware_slice: flag(
+    false,
+    "a hold also ends where the prompt cache would expire, less the time of the next request; not where it has expired",
+  ),
+  cache_slice_margin_seconds: length(15, "the time of the next request, which the cache has to outlive", [0, 3_600]),
+  cache_lifetime_seconds: bound(
+    "none",
+    "how long the prompt cache lives where no provider says so, from the last result that a model was given",
+  ),
   user_stop_ends: choice(
     ["session", "turn"],
     "what a user's stop ends: all that runs in the background too, or only what the model is at",
@@ -394,26 +420,30 @@ type Held<S> = S extends Flag
   ? boolean
   : S extends Choice<infer Word>
     ? Word
-    : S extends Slice
-      ? Duration | "auto" | "model_cadence" | null
-      : S extends Length<number | "none">
-        ? S extends { readonly optional: false }
-          ? Duration
-          : Duration | null
-        : S extends { readonly optional: false }
-          ? number
-          : number | null;
+    : S extends Text
+      ? string | null
+      : S extends Slice
+        ? Duration | "auto" | "model_cadence" | null
+        : S extends Length<number | "none">
+          ? S extends { readonly optional: false }
+            ? Duration
+            : Duration | null
+          : S extends { readonly optional: false }
+            ? number
+            : number | null;
 
 /** A setting as it stands on paper: lengths in seconds, `none` spelled out. */
 type Written<S> = S extends Flag
   ? boolean
   : S extends Choice<infer Word>
     ? Word
-    : S extends Slice
-      ? number | "auto" | "none" | "model_cadence"
-      : S extends { readonly optional: false }
-        ? number
-        : number | "none";
+    : S extends Text
+      ? string
+      : S extends Slice
+        ? number | "auto" | "none" | "model_cadence"
+        : S extends { readonly optional: false }
+          ? number
+          : number | "none";
 
 /** A policy's settings. Every length is in whole milliseconds; `null` means: this bound does not apply. */
 export type Settings = { readonly [Key in SettingKey as Inside<Key>]: Held<Table[Key]> };
@@ -480,6 +510,8 @@ export function expected(setting: Setting): string {
       return "true or false";
     case "choice":
       return setting.words.join(" or ");
+    case "text":
+      return `text of ${setting.longest} characters at most, in one line, or none`;
     case "slice":
       return `a length of time in seconds (more than 0), or ${setting.words.join(", ")}`;
     case "length": {
@@ -507,6 +539,8 @@ function fits(setting: Setting, value: unknown): boolean {
       return typeof value === "boolean";
     case "choice":
       return setting.words.some((word) => word === value);
+    case "text":
+      return typeof value === "string" && value !== "" && value.length <= setting.longest && !/[\r\n]/.test(value);
     case "slice":
       return setting.words.some((word) => word === value) || inRange(value, setting.range);
     case "length":

@@ -52,6 +52,12 @@ function settingSchema(setting: Setting): z.ZodType<number | string | boolean> {
         return z.boolean({ error: fault });
       case "choice":
         return z.enum(setting.words, { error: fault });
+      case "text":
+        return z
+          .string({ error: fault })
+          .min(1, { error: fault })
+          .max(setting.longest, { error: fault })
+          .regex(/^[^\r\n]*$/, { error: fault });
       case "slice":
         return z.union([inRange(setting.range), z.enum(setting.words, { error: fault })], { error: fault });
       case "length":

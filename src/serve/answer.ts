@@ -91,6 +91,7 @@ function waitWords(result: WaitResult): readonly string[] {
       ? [`The wait of ${asked} s did not start (${listed(reasons)}).`]
       : [`The wait of ${asked} s was cut to ${granted} s (${listed(reasons)}).`];
   }
+  if (result.ended_early !== undefined) return [`It came back early (${result.ended_early}).`];
   if (result.wait_raised) return [`The wait of ${asked} s was raised to ${granted} s, the shortest there is.`];
   return result.wait_defaulted ? [`No wait was named, so it was ${granted} s.`] : [];
 }

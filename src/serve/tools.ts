@@ -7,7 +7,7 @@
 
 import { CONDITION_OUTCOMES } from "../agent/condition.ts";
 import { SIGNALS } from "../agent/effects.ts";
-import { ACTIONS, AUTO_AWAIT_OUTCOMES } from "../agent/events.ts";
+import { ACTIONS, AUTO_AWAIT_OUTCOMES, EARLY_ENDS } from "../agent/events.ts";
 import { PROCESS_STATUSES } from "../agent/processes.ts";
 import type { RunBudget } from "../policy/budget.ts";
 import { COMMAND_CLASSES } from "../policy/command.ts";
@@ -401,6 +401,10 @@ const execOutput: ObjectSchema = {
   additionalProperties: false,
 };
 
+const earlyField = {
+  ended_early: described({ type: "string", enum: EARLY_ENDS }, "given if it came back before that: why"),
+} as const;
+
 const waitFields = {
   requested_wait_seconds: someSeconds("as you asked, or the default"),
   effective_wait_seconds: someSeconds("as granted; 0: it did not start"),
@@ -464,6 +468,7 @@ const processOutput: ObjectSchema = {
   properties: {
     ...lookFields,
     ...waitFields,
+    ...earlyField,
     ...listFields,
     ...endFields,
     ...budgetFields,

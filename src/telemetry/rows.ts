@@ -701,6 +701,7 @@ class TrialFold {
     to.process_status_after_wait.push(status);
     to.remaining_run_seconds_before.push(this.#remaining(called.at));
     to.remaining_run_seconds_after.push(status === "cut_off" ? null : this.#remaining(at));
+    to.ended_early.push(returned?.endedEarly ?? null);
     const condition = this.#conditions?.get(called.call);
     to.condition_outcome.push(condition?.outcome ?? null);
     to.condition_probes.push(condition?.probes ?? null);

@@ -2,7 +2,7 @@
 
 import { CONDITION_OUTCOMES } from "../agent/condition.ts";
 import { KINDS, SIGNALS } from "../agent/effects.ts";
-import { AUTO_AWAIT_OUTCOMES, EVENT_NAMES, PROCESS_CALLS, PURPOSES } from "../agent/events.ts";
+import { AUTO_AWAIT_OUTCOMES, EARLY_ENDS, EVENT_NAMES, PROCESS_CALLS, PURPOSES } from "../agent/events.ts";
 import { PROCESS_STATUSES } from "../agent/processes.ts";
 import { COMMAND_CLASSES } from "../policy/command.ts";
 import { AUTO_AWAIT_REASONS, WAIT_REASONS } from "../policy/hold.ts";
@@ -320,6 +320,12 @@ export const processWaits = table(
     remaining_run_seconds_before: orNull(seconds("left of the run as the call was made; null when no budget was told")),
     remaining_run_seconds_after: orNull(
       seconds("left of the run as it returned; null when no budget was told or the call was cut off"),
+    ),
+    ended_early: orNull(
+      oneOf(
+        EARLY_ENDS,
+        "what ended it before all that was granted, besides the end of its process; null if nothing did",
+      ),
     ),
     condition_outcome: orNull(
       oneOf(CONDITION_OUTCOMES, "what a wait for a condition came to; null unless it is one that came to its end"),

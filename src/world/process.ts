@@ -1,5 +1,6 @@
 /** One scripted process: started once, ended once, its output a function of the time in between. */
 import type { Completion, End, KillReach, Mark, ProcessId, Quiet, Signal } from "../agent/effects.ts";
+import type { Sought } from "../agent/evidence.ts";
 import { after, type Duration, earliest, type Instant, latest, moment, never, unboxed } from "../policy/time.ts";
 import type { Pace } from "./host.ts";
 import type { Descendant, ScriptedCommand } from "./script.ts";
@@ -259,6 +260,14 @@ export class ScriptedProcess implements WatchedProcess {
     if (this.written(now) > quiet.cursor) return after(this.lastOutputAt(now) ?? this.startedAt, quiet.length);
     const next = this.command.prints?.nextAfter(this.#done(now)) ?? null;
     return next === null ? never : after(this.#when(next), quiet.length);
+  }
+
+  evidenceAt({ evidence, cursor }: Sought): Instant {
+    const printed = this.command.prints?.printsAfter(cursor, evidence) ?? null;
+    if (printed === null) return never;
+    const at = this.#when(printed);
+    // A shell that has ended prints nothing more.
+    return at > this.#shellEnds ? never : at;
   }
 
   read(

@@ -6,6 +6,7 @@
  * between, and two worlds that ask at the same moments get the same answers.
  */
 import type { Command, Kind, Mark, Signal, Silence, Test } from "../agent/effects.ts";
+import { Evidence } from "../agent/evidence.ts";
 import { type Duration, type Instant, never, seconds } from "../policy/time.ts";
 import type { Stretch } from "./host.ts";
 import { silentAt } from "./watched.ts";
@@ -319,6 +320,27 @@ export class Prints {
       }
     }
     return silentAt(silences, last);
+  }
+
+  /** When, beyond so many bytes, one of the texts is first complete; null if never. */
+  printsAfter(bytes: number, evidence: Evidence): number | null {
+    let standing = Evidence.begin;
+    for (const burst of this.#bursts) {
+      const { first, every, count, line, byte } = burst;
+      if (line.length === 0) continue;
+      // What lies further back than the longest text is of no matter, and neither is what is printed over and over again.
+      const back = Math.max(Math.floor((bytes - evidence.longest - byte) / line.length), 0);
+      const from = Math.min(back, count);
+      if (from > 0) standing = Evidence.begin;
+      const lines = Math.min(count, Math.max(from, Math.ceil((bytes - byte) / line.length)) + evidence.longest + 2);
+      for (let at = from; at < lines; at += 1) {
+        for (const [index, next] of line.entries()) {
+          standing = evidence.read(standing, next);
+          if (evidence.isComplete(standing) && byte + at * line.length + index + 1 > bytes) return first + at * every;
+        }
+      }
+    }
+    return null;
   }
 
   /** Bytes `from` up to `to`, which must have been printed. */

@@ -46,6 +46,7 @@ export function scriptedPort(clock: Clock, terms: HostTerms | null = null): Proc
         lastOutputAt: (now) => process.lastOutputAt(now),
         quietAt: (quiet, now) => process.quietAt(quiet, now),
         read: (from, limit, now) => process.read(from, limit, now),
+        evidenceAt: (sought) => process.evidenceAt(sought),
         announcedAt: () => process.announcedAt(),
         servesAt: (now) => process.servesAt(now),
         terminate(at, grace, by, reach) {

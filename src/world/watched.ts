@@ -5,6 +5,7 @@
  * time up? At one moment the end comes before the quiet, and the quiet before the time.
  */
 import type { Effect, End, Held, Idled, KillReach, ProcessId, Quiet, Read, Silence } from "../agent/effects.ts";
+import { Evidence, type Sought, type Standing } from "../agent/evidence.ts";
 import { after, type Duration, earliest, type Instant, latest, milliseconds, never } from "../policy/time.ts";
 
 /** Once a shell has exited, and something it has started holds its output open: so much silence, and it counts as over. */
@@ -24,6 +25,8 @@ export interface WatchedProcess {
   terminate(at: Instant, grace: Duration, by: "limit" | "stop", reach: KillReach): void;
   /** Ends it at a moment, or after a silence; takes the place of an earlier limit, unless that has come. */
   limit(limit: LimitEffect, now: Instant): void;
+  /** When what is sought will have been printed, as things stand; left out where nobody can know. */
+  evidenceAt?(sought: Sought): Instant;
   /** When whoever holds it is told of its end; `never` if nobody is. Left out where everybody is told at once. */
   announcedAt?(): Instant;
   /** Whether it answers at the port it serves; left out where nobody can know. */
@@ -48,8 +51,13 @@ export function isHeld(effect: Effect): boolean {
 }
 
 /** Why a hold ends now; null: it lasts. */
-export function holdEnds({ until, quiet }: HoldEffect, process: WatchedProcess, now: Instant): Held["why"] | null {
+export function holdEnds(
+  { until, quiet, sought }: HoldEffect,
+  process: WatchedProcess,
+  now: Instant,
+): Held["why"] | null {
   if (process.endBy(now) !== null) return "exit";
+  if (sought !== undefined && evidenceAt(sought, process, now) <= now) return "evidence";
   if (quiet !== null && process.quietAt(quiet, now) <= now) return "quiet";
   return until <= now ? "until" : null;
 }
@@ -65,8 +73,48 @@ export function isDue(effect: HoldEffect, process: WatchedProcess, now: Instant)
 }
 
 /** When a hold that lasts may end without anything else happening; `never` if it takes something else. */
-export function nextLook({ until, quiet }: HoldEffect, process: WatchedProcess, now: Instant): Instant {
-  return quiet === null ? until : earliest(until, process.quietAt(quiet, now));
+export function nextLook({ until, quiet, sought }: HoldEffect, process: WatchedProcess, now: Instant): Instant {
+  const looks = quiet === null ? until : earliest(until, process.quietAt(quiet, now));
+  return sought === undefined ? looks : earliest(looks, evidenceAt(sought, process, now));
+}
+
+/** When what is sought is printed; `never` if that takes an output that nobody can foresee. */
+function evidenceAt(sought: Sought, process: WatchedProcess, now: Instant): Instant {
+  if (process.evidenceAt !== undefined) return process.evidenceAt(sought);
+  return hasPrinted(sought, process, now) ? now : never;
+}
+
+/** How far what a process has printed was searched. */
+interface Search {
+  readonly evidence: Evidence;
+  standing: Standing;
+  bytes: number;
+  /** Up to which byte the last of the texts reached; 0 if there was none. */
+  foundTo: number;
+}
+
+const searches = new WeakMap<WatchedProcess, Search>();
+/** How many bytes are searched at once. */
+const AT_ONCE = 65_536;
+
+/** Whether it has printed what is sought. Nothing is read twice, however often it is asked. */
+function hasPrinted({ evidence, cursor }: Sought, process: WatchedProcess, now: Instant): boolean {
+  let search = searches.get(process);
+  if (search === undefined || search.evidence !== evidence) {
+    search = { evidence, standing: Evidence.begin, bytes: 0, foundTo: 0 };
+    searches.set(process, search);
+  }
+  const written = process.written(now);
+  while (search.bytes < written) {
+    const { from, bytes } = process.read(search.bytes, Math.min(AT_ONCE, written - search.bytes), now);
+    if (bytes.length === 0) break;
+    for (const [index, byte] of bytes.entries()) {
+      search.standing = evidence.read(search.standing, byte);
+      if (evidence.isComplete(search.standing)) search.foundTo = from + index + 1;
+    }
+    search.bytes = from + bytes.length;
+  }
+  return search.foundTo > cursor;
 }
 
 export type IdleEffect = Extract<Effect, { effect: "idle" }>;

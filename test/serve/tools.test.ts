@@ -142,6 +142,7 @@ describe("a schema", () => {
     );
     expect(Object.keys(process.outputSchema.properties).sort()).toEqual(
       [
+        "ended_early",
         ...["status", "process_id", "exit_code", "signal", "elapsed_seconds", "requested_wait_seconds"],
         ...["effective_wait_seconds", "wait_clamped", "clamp_reasons", "wait_raised", "wait_defaulted"],
         ...["remaining_run_seconds", "finalization_reserve_seconds", "output", "offset", "next_offset"],

@@ -173,6 +173,7 @@ describe("a row of process_waits", () => {
       process_status_after_wait: "running",
       remaining_run_seconds_before: 4_855,
       remaining_run_seconds_after: 4_615,
+      ended_early: null,
       condition_outcome: null,
       condition_probes: null,
       low_information: true,

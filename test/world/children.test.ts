@@ -875,6 +875,20 @@ describe("of 200 processes", () => {
     expect(clock.now()).toBeLessThan(30_000);
   });
 
+  test("a wait ends with the line that shows a failure, though it came in two pieces; what was shown does not end the next", async () => {
+    const { call } = aShell({
+      failure_evidence: "FAILED",
+      failure_evidence_ends_waits: true,
+      process_poll_min_wait_seconds: 0,
+    });
+    const said = `sleep 0.2; printf 'x FAI'; sleep 0.2; echo 'LED y'; ${aNap()}`;
+    await call((hands) => hands.exec(line(said), { background: true }));
+    const wait = await call((hands) => hands.wait(1, 60));
+    expect(wait).toMatchObject({ status: "running", ended_early: "failure_evidence", output: "x FAILED y\n" });
+    expect(wait.took).toBeLessThan(5);
+    expect(await call((hands) => hands.wait(1, 1))).toMatchObject({ status: "running", output: "" });
+  });
+
   test("ends all but what is to be kept, with what that has started; by mark alone as well", async () => {
     const { port, start } = aPort();
     const [kept, ended, strayed] = [aNap(), aNap(), aNap()];
