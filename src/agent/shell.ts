@@ -743,6 +743,7 @@ export class Shell {
   /** Every process there was, and the totals so far. */
   *list(now: Instant): Agent<Returned<ListResult>> {
     this.#calls += 1;
+    this.#looks?.turnsElsewhere();
     const call = this.#calls;
     this.#called(call, "list", undefined, now, null);
     for (const process of this.#processes.list()) {
