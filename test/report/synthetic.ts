@@ -500,6 +500,9 @@ function walk(
         remaining_run_seconds_after: arm.told && !cut ? limit - now : null,
         low_information: stillRuns,
         guided: false,
+        ended_early: null,
+        condition_outcome: null,
+        condition_probes: null,
       } as { low_information: boolean });
       if (stillRuns) spend("model", STEP * 1_000);
     }
