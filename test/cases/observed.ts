@@ -26,6 +26,14 @@ export interface Observed {
   readonly probes: number;
   /** How often the condition was looked at in each call that waited for one. */
   readonly conditionProbes: readonly number[];
+  /** When the model was told what, in seconds: a hint by what it points out. */
+  readonly told: readonly (readonly [number, string])[];
+  readonly messageBytes: number;
+  /** When a message, or something from outside, began another turn. */
+  readonly woken: readonly number[];
+  /** When a message failed to. */
+  readonly undelivered: readonly number[];
+  readonly status: readonly number[];
   /** Processes alive at the end, and whether any of them still serves. */
   readonly left: number;
   readonly serves: boolean;
@@ -91,6 +99,11 @@ function seen({ arm, task, events, grade, startedAt, endedAt }: FinishedTrial): 
     misses: asked.filter(({ hit }) => hit === false).length,
     probes: of("probed").length,
     conditionProbes: of("condition_watched").map(({ probes }) => probes),
+    told: of("told").map(({ at, kind, hint }) => [at / 1_000, hint ?? kind] as const),
+    messageBytes: sum(of("told").map(({ bytes }) => bytes)),
+    woken: of("woken").map(({ at }) => at / 1_000),
+    undelivered: of("delivery_failed").map(({ at }) => at / 1_000),
+    status: of("process_called").flatMap(({ action, at }) => (action === "status" ? [at / 1_000] : [])),
     left: of("left_behind").filter(({ end }) => end === null).length,
     serves: of("left_behind").some(({ answers }) => answers),
     swept: of("swept").map(({ at }) => at / 1_000),
