@@ -177,9 +177,13 @@ export class Hands {
 
   *exec(
     command: Command,
-    { background = false, timeout }: { readonly background?: boolean; readonly timeout?: number } = {},
+    {
+      background = false,
+      timeout,
+      canRead = true,
+    }: { readonly background?: boolean; readonly timeout?: number; readonly canRead?: boolean } = {},
   ): Agent<Returned<ExecResult>> {
-    const call = { command, background, timeout: timeout === undefined ? null : seconds(timeout) };
+    const call = { command, background, timeout: timeout === undefined ? null : seconds(timeout), canRead };
     return this.#back(yield* this.shell.exec(call, this.now));
   }
 

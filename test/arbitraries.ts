@@ -5,6 +5,7 @@
 import fc from "fast-check";
 import type { CacheTerms, ContextTerms, Economy } from "../src/agent/context.ts";
 import { COMPLETIONS, type Command, KILL_REACHES, MARKS, type Signal } from "../src/agent/effects.ts";
+import { ACTIONS } from "../src/agent/events.ts";
 import {
   BETWEEN,
   type Expectation,
@@ -41,6 +42,12 @@ const bound = (least: number, most: number): fc.Arbitrary<number | "none"> => {
 const rareBound = (least: number, most: number): fc.Arbitrary<number | "none"> =>
   fc.oneof({ weight: 5, arbitrary: fc.constant("none" as const) }, { weight: 1, arbitrary: bound(least, most) });
 
+const rareCount = (most: number): fc.Arbitrary<number | "none"> =>
+  fc.oneof(
+    { weight: 5, arbitrary: fc.constant("none" as const) },
+    { weight: 1, arbitrary: fc.integer({ min: 1, max: most }) },
+  );
+
 const on = fc.boolean();
 const sometimes = fc.constantFrom(false, false, false, true);
 const word = <const Word extends string>(...words: readonly Word[]) => fc.constantFrom(...words);
@@ -56,6 +63,7 @@ export const someSettings: fc.Arbitrary<WrittenSettings> = fc
       foreground_auto_await_extends_on_output: on,
       foreground_auto_await_absolute_max_seconds: bound(0, 600),
       foreground_at_cap: word("yield", "kill"),
+      hand_over_exempts: word("nothing", "sleep_and_git"),
       auto_await_risk: word("off", "advisory"),
       risk_cap_full_test_suite_seconds: bound(0, 200),
       risk_cap_late_in_run_seconds: bound(0, 200),
@@ -69,6 +77,21 @@ export const someSettings: fc.Arbitrary<WrittenSettings> = fc
       hard_timeout_out_of_range: word("refuse", "clamp"),
       hard_timeout_budget_aware: on,
       hard_timeout_suppresses_yield: on,
+      timeout_hands_over: sometimes,
+      without_reader: word("ignore", "foreground_only"),
+      foreground_only_timeout_default_seconds: length(1, 60),
+      foreground_only_timeout_max_seconds: length(60, 120),
+      timeout_strikes: rareCount(3),
+      command_time_max_seconds: rareBound(1, 300),
+      leading_sleep_refused_seconds: rareBound(1, 60),
+      duplicate_start: word("allow", "flag", "refuse"),
+      exclusive_shell: sometimes,
+      process_slots: rareCount(3),
+      process_slots_full: word("refuse", "prune"),
+      process_slots_protected: fc.constant(0),
+      shell_calls_per_minute: rareCount(3),
+      shell_calls_per_ten_seconds: rareCount(3),
+      cpu_on_results: sometimes,
       hard_timeout_stall_seconds: bound(1, 60),
       hard_timeout_stall_max_seconds: length(0, 100),
       inactivity_kill_seconds: rareBound(1, 100),
@@ -530,8 +553,12 @@ export const anyProfile: fc.Arbitrary<Partial<Profile>> = fc.record({
   between: fc.oneof(fc.constant([]), someShares(BETWEEN)),
   stopsAProcess: fc.array(
     fc
-      .tuple(someRule, fc.constantFrom(undefined, 0.2, 1))
-      .map(([rule, probability]) => ({ ...rule, ...(probability === undefined ? null : { probability }) })),
+      .tuple(someRule, fc.constantFrom(undefined, 0.2, 1), fc.constantFrom(undefined, undefined, true, false))
+      .map(([rule, probability, cpuIdle]) => ({
+        ...rule,
+        ...(probability === undefined ? null : { probability }),
+        ...(cpuIdle === undefined ? null : { cpuIdle }),
+      })),
     { maxLength: 2 },
   ),
   inTheReserve: fc.oneof(fc.constantFrom(...IN_THE_RESERVE), someShares(IN_THE_RESERVE)),
@@ -550,6 +577,16 @@ export const anyProfile: fc.Arbitrary<Partial<Profile>> = fc.record({
     atMost: fc.constantFrom(0, 0, 1, 2),
   }),
   expects: fc.option<Expectation, null>(someExpectation, { freq: 2, nil: null }),
+  tools: fc.oneof(
+    { weight: 3, arbitrary: fc.constant(null) },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(fc.subarray([...ACTIONS]), fc.subarray([...ACTIONS])).map(([has, later]) => [
+        { from: 1, has },
+        { from: 3, has: later },
+      ]),
+    },
+  ),
   forgets: fc.constantFrom(0, 0.5, 1),
   context: someContext,
 });

@@ -11,7 +11,7 @@ import type { Agent, End } from "../src/agent/effects.ts";
 import type { TrialEvent } from "../src/agent/events.ts";
 import type { Totals } from "../src/agent/shell.ts";
 import { reserveBegins } from "../src/policy/budget.ts";
-import { type Settings, settingsOf, type WrittenSettings } from "../src/policy/settings.ts";
+import { type SettingKey, type Settings, settingsOf, type WrittenSettings } from "../src/policy/settings.ts";
 import { never, nothing, seconds } from "../src/policy/time.ts";
 import { keyed } from "../src/random.ts";
 import { type ScriptedCommand, scripted } from "../src/world/script.ts";
@@ -179,16 +179,11 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
 
   test("a command over within its initial hold leaves the same events, whatever the policy does later", () => {
     const initial = fc.record({ idle: fc.option(length(0, 20)), total: fc.option(length(0, 40)) });
-    const later = someSettings.map(
-      ({
-        hard_timeout_default_seconds: _,
-        max_hold_seconds: __,
-        hard_timeout_by_class: ___,
-        total_timeout_seconds: ____,
-        inactivity_kill_seconds: _____,
-        ...rest
-      }) => rest,
-    );
+    const later = someSettings.map((all) => {
+      const rest = { ...all };
+      for (const key of MAY_END_OR_REFUSE) delete rest[key];
+      return rest;
+    });
     const both = initial.chain(({ idle, total }) => {
       const plan = somePlan(someQuickCommand(Math.min(idle ?? 40, total ?? 40))).map((steps) =>
         steps.map((step) => (step.step === "run" ? { ...step, timeout: null } : step)),
@@ -249,7 +244,7 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
     fc.assert(
       fc.property(somethingTried, luck, (spec, luck) => {
         const { events } = tried(spec, luck);
-        for (const { called, ends, stops, kills, lookedAt } of processes(events)) {
+        for (const { called, ends, stops, kills, pruned, lookedAt } of processes(events)) {
           const own = called.command.length === null ? null : called.at + called.command.length;
           for (const end of ends) {
             if (own !== null) expect(end.at).toBeLessThanOrEqual(own);
@@ -265,7 +260,7 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
               const timedOut = called.at + Math.min(...(end.silent ? silences : lengths)) <= end.at;
               // From the moment on at which it was handed over, and so seen alive.
               const anew = lookedAt.some(({ at, alive }) => alive && at + (totalTimeoutRearms ?? never) <= end.at);
-              expect(timedOut || kills || anew).toBe(true);
+              expect(timedOut || kills || anew || pruned <= end.at).toBe(true);
             }
             expect(end).toEqual(ends[0]);
           }
@@ -470,8 +465,10 @@ describe("whatever there is to a trial,", () => {
         const { events } = alone(candidate(spec));
         const sums = { steps: 0, tokens: 0, cost: 0 };
         for (const event of events) {
-          if (event.event === "limit_reached")
-            expect(sums[event.limit]).toBeGreaterThanOrEqual(spec.limits![event.limit]!);
+          if (event.event === "limit_reached" && event.limit in sums) {
+            const limit = event.limit as keyof typeof sums;
+            expect(sums[limit]).toBeGreaterThanOrEqual(spec.limits![limit]!);
+          }
           if (event.event !== "model_asked") continue;
           for (const [limit, most] of Object.entries(spec.limits ?? {})) {
             expect(sums[limit as keyof typeof sums]).toBeLessThan(most!);
@@ -709,23 +706,43 @@ function processes(events: readonly TrialEvent[]) {
     const { process } = called;
     const ends: End[] = [];
     const stops: number[] = [];
+    let pruned: number = never;
     const lookedAt: { at: number; alive: boolean }[] = [];
     for (const event of events) {
       if (!("process" in event) || event.process !== process) continue;
       if (event.event === "process_called" && event.action === "stop") stops.push(event.at);
+      if (event.event === "pruned") pruned = event.at;
       if (event.event !== "control_returned" && event.event !== "left_behind") continue;
       if (event.end !== null) ends.push(event.end);
       lookedAt.push({ at: event.at, alive: event.end === null });
     }
     const command = called.command as ScriptedCommand;
     const kills = returned?.outcome === "terminated";
-    return [{ called: { ...called, command }, ends, stops, kills, lookedAt }];
+    return [{ called: { ...called, command }, ends, stops, kills, pruned, lookedAt }];
   });
 }
 
+/** What ends a command however soon it would end, cuts its initial hold, or does not take it on. */
+const MAY_END_OR_REFUSE = [
+  "hard_timeout_default_seconds",
+  "hard_timeout_by_class",
+  "max_hold_seconds",
+  "total_timeout_seconds",
+  "inactivity_kill_seconds",
+  "without_reader",
+  "timeout_strikes",
+  "command_time_max_seconds",
+  "leading_sleep_refused_seconds",
+  "duplicate_start",
+  "exclusive_shell",
+  "process_slots",
+  "shell_calls_per_minute",
+  "shell_calls_per_ten_seconds",
+] as const satisfies readonly SettingKey[];
+
 /** Where the configured cap ends a hold granted at `boundary`, worked out from the script. */
-function capOf({ at, command }: Of<"exec_called">, boundary: number, settings: Settings): number {
-  const { foregroundAutoAwaitMax: cap, foregroundAutoAwaitExtendsOnOutput: extends_ } = settings;
+function capOf({ at, command, configuredCap: cap }: Of<"exec_called">, boundary: number, settings: Settings): number {
+  const { foregroundAutoAwaitExtendsOnOutput: extends_ } = settings;
   if (cap === null) return Number.MAX_SAFE_INTEGER;
   const last = (command as ScriptedCommand).prints?.lastBy(boundary - at) ?? null;
   if (!extends_ || cap === 0 || last === null) return at + cap;

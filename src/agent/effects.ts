@@ -30,6 +30,8 @@ export interface Command {
   readonly spoils: readonly Test[];
   /** Where it serves once it is ready, as whoever runs it knows; null: it serves nothing. */
   readonly port: number | null;
+  /** Where it runs, if whoever started it said so. */
+  readonly cwd?: string | null;
   /** How long a command of its looks usually takes: what a model's estimate is drawn around; null where nobody can tell. */
   readonly usual: Duration | null;
 }
@@ -145,6 +147,8 @@ export type Effect<Move = unknown> =
   | { readonly effect: "stop"; readonly process: ProcessId; readonly grace: Duration; readonly reach: KillReach }
   /** Output from byte `from` on, at most `limit` bytes. */
   | { readonly effect: "read"; readonly process: ProcessId; readonly from: number; readonly limit: number }
+  /** How much of the CPU a process has used, with all it has started. Takes no time. */
+  | { readonly effect: "usage"; readonly process: ProcessId }
   /** Whether anything answers at a port. Takes no time. */
   | { readonly effect: "probe"; readonly port: number }
   /** Several agents side by side. Resumes once all are done, or one of them says that nobody goes on. */
@@ -255,7 +259,13 @@ export interface Probed {
   readonly answers: boolean;
 }
 
-export type Answer = Passed | Held | Idled | Stopped | Read | Asked<unknown> | Probed;
+export interface Used {
+  readonly at: Instant;
+  /** Since its start; null where that cannot be told. */
+  readonly cpu: Duration | null;
+}
+
+export type Answer = Passed | Held | Idled | Stopped | Read | Asked<unknown> | Probed | Used;
 
 /**
  * A course of action that asks effects of its world, one after the other, and is answered each.

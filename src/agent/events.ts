@@ -231,9 +231,11 @@ export type TrialEvent =
   /** The runtime itself has ended a process. */
   | { readonly event: "swept"; readonly at: Instant; readonly process: ProcessId; readonly end: End | null }
   /** The harness ends the trial at a limit other than time. */
-  | { readonly event: "limit_reached"; readonly at: Instant; readonly limit: keyof Limits }
+  | { readonly event: "limit_reached"; readonly at: Instant; readonly limit: keyof Limits | ShellLimit }
   /** No attempt at a request succeeded: the trial ends, and nobody is to blame for it. */
   | { readonly event: "provider_failed"; readonly at: Instant }
+  /** The runtime has ended a live process and forgotten it, to have its slot for another one. How it ends nobody waits for. */
+  | { readonly event: "pruned"; readonly at: Instant; readonly process: ProcessId }
   /** A call that the runtime would not carry out, and why. */
   | { readonly event: "call_refused"; readonly at: Instant; readonly call: number; readonly why: string }
   | { readonly event: "committed"; readonly at: Instant }
@@ -257,6 +259,9 @@ export type TrialEvent =
 export const EARLY_ENDS = ["failure_evidence"] as const;
 /** What may end a wait early, besides the end of its process. */
 export type EarlyEnd = (typeof EARLY_ENDS)[number];
+
+/** Limits of the runtime's own that end a run: timeouts in a row, and how long commands may take in all. */
+export type ShellLimit = "timeout_strikes" | "command_time";
 
 export const PURPOSES = ["work", "poll", "compaction"] as const;
 /** What a request to the model is for: getting on, looking after a live process, or making room. */
@@ -293,6 +298,7 @@ export const EVENT_NAMES = [
   "exit_held",
   "exit_awaited",
   "swept",
+  "pruned",
   "limit_reached",
   "provider_failed",
   "committed",

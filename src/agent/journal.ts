@@ -92,6 +92,8 @@ export function journalLine(event: TrialEvent): string | null {
       return line("awaited", event.process, event.end === null ? "still running" : statusAfter(event.end));
     case "swept":
       return line("swept", event.process, event.end === null ? "still running" : "");
+    case "pruned":
+      return line("pruned", event.process, "");
     case "limit_reached":
       return line("cut off", null, `${event.limit} limit`);
     case "provider_failed":

@@ -8,11 +8,11 @@
 import { chosen, type Distribution, sampler } from "../distribution.ts";
 import type { AskedCondition } from "../policy/condition.ts";
 import type { Hint, MessageKind } from "../policy/notice.ts";
-import { type Duration, inSeconds, seconds } from "../policy/time.ts";
+import { between, type Duration, inSeconds, moment, nothing, seconds } from "../policy/time.ts";
 import { type Draws, type Key, normalQuantile } from "../random.ts";
 import type { ContextTerms } from "./context.ts";
-import type { ClampReason } from "./events.ts";
-import type { Carried, ExecResult, WaitResult } from "./shell.ts";
+import type { Action, ClampReason } from "./events.ts";
+import type { Carried, WaitResult } from "./shell.ts";
 
 /** How long a wait to ask for. */
 export type Lengths =
@@ -45,6 +45,8 @@ export interface StopRule {
   readonly running: Duration | null;
   /** Output that was shown gave away a failure. */
   readonly failureSeen: boolean | null;
+  /** Results say that it has used no CPU to speak of since the one before; left out: nobody asks. */
+  readonly cpuIdle?: boolean;
   /** Once everything else holds: how likely it is at each look; left out: certain. */
   readonly probability?: number;
 }
@@ -82,6 +84,8 @@ export interface Profile {
   readonly conditions: AskedCondition | null;
   /** What it expects of a command before it runs it; null: it expects nothing. */
   readonly expects: Expectation | null;
+  /** Which tools it has beside the one that runs commands, from which tool call of the trial on; null: all, always. */
+  readonly tools: readonly ToolRule[] | null;
   /** How likely it is to forget a live process whenever the conversation is compacted. */
   readonly forgets: number;
   /** How likely it is to do what a message of each kind asks of it. */
@@ -91,6 +95,47 @@ export interface Profile {
   readonly context: ContextTerms;
   /** Not a model but the bound: knows every script, and waits exactly as long as it pays. */
   readonly oracle: boolean;
+}
+
+/** Tools that a model has from a tool call of its trial on, counted from 1; the last rule that has begun holds. */
+export interface ToolRule {
+  readonly from: number;
+  readonly has: readonly Action[];
+}
+
+/** Tools by which results of a process can be read later. */
+const READERS: readonly Action[] = ["wait", "status", "read_output"];
+
+/** Which tools a model has at a call; null: all. */
+export function toolsAt({ tools }: Profile, call: number): readonly Action[] | null {
+  if (tools === null) return null;
+  let has: readonly Action[] = [];
+  for (const rule of tools) if (rule.from <= call) has = rule.has;
+  return has;
+}
+
+export function canRead(has: readonly Action[] | null): boolean {
+  return has === null || READERS.some((tool) => has.includes(tool));
+}
+
+/** A move that needs no tool but those there are: another way to look, or none. */
+export function within(move: Move, has: readonly Action[] | null): Move {
+  if (has === null) return move;
+  switch (move.move) {
+    case "wait":
+    case "status":
+    case "read_output": {
+      const way = has.includes(move.move) ? move.move : READERS.find((tool) => has.includes(tool));
+      if (way === move.move) return move;
+      return way === undefined ? GO_ON : way === "status" ? STATUS : way === "read_output" ? READ : WAIT_A_LITTLE;
+    }
+    case "stop":
+      return has.includes("stop") ? move : GO_ON;
+    case "stop_and_finish":
+      return has.includes("stop") ? move : { move: "finish" };
+    default:
+      return move;
+  }
 }
 
 export interface CallArguments {
@@ -154,6 +199,7 @@ export const PLAIN_HABITS = {
   reruns: { running: 0, timedOut: 0, atMost: 0 },
   conditions: null,
   expects: null,
+  tools: null,
   forgets: 0,
   obeys: OBEYS_ALL,
   endsItsTurn: 0,
@@ -172,6 +218,10 @@ export interface Seen {
   readySeen: boolean;
   /** As the last result said. */
   elapsed: Duration;
+  /** CPU time used, as the last result that said so did; null: none has. */
+  cpu: Duration | null;
+  /** Whether hardly any of it was used since the look before; null where results do not say. */
+  cpuIdle: boolean | null;
   /** How late after its start control came first. */
   readonly firstControl: Duration;
   /** What the last result that spoke of it said remains of the run. */
@@ -185,6 +235,8 @@ export type Move =
   | { readonly move: "stop" }
   /** Stops the process and gives up the rest of the plan but commit and submission. */
   | { readonly move: "stop_and_finish" }
+  /** The same where there is no way to stop it. */
+  | { readonly move: "finish" }
   | { readonly move: "status" }
   | { readonly move: "read_output" }
   | { readonly move: "probe" }
@@ -200,6 +252,8 @@ const END_TURN: Move = { move: "end_turn" };
 export const STATUS: Move = { move: "status" };
 const READ: Move = { move: "read_output" };
 const PROBE: Move = { move: "probe" };
+/** A look by way of a wait: the shortest there is. */
+const WAIT_A_LITTLE: Move = { move: "wait", length: nothing };
 
 /** What a model has to choose from about a process, beside what it has seen. */
 export interface Choice {
@@ -262,11 +316,12 @@ function drawn<Thing extends { readonly p: number }>(things: readonly Thing[], u
 }
 
 function holds(rule: StopRule, at: number, seen: Seen, luck: Draws, key: Key): boolean {
-  const { quietWaits, running, failureSeen, probability } = rule;
+  const { quietWaits, running, failureSeen, cpuIdle, probability } = rule;
   return (
     (quietWaits === null || seen.quietWaits >= quietWaits) &&
     (running === null || seen.elapsed > running) &&
     (failureSeen === null || seen.failureSeen === failureSeen) &&
+    (cpuIdle === undefined || seen.cpuIdle === cpuIdle) &&
     (probability === undefined || luck.uniform(luck.within(luck.within(key, "stops"), at), seen.looks) < probability)
   );
 }
@@ -309,8 +364,8 @@ export interface Calling {
 }
 
 /** Whether a profile ever adds anything to a call. */
-export function callsPlainly({ arguments: { backgroundShare, timeoutShare }, expects }: Profile): boolean {
-  return backgroundShare === 0 && timeoutShare === 0 && expects === null;
+export function callsPlainly({ arguments: { backgroundShare, timeoutShare }, expects, tools }: Profile): boolean {
+  return backgroundShare === 0 && timeoutShare === 0 && expects === null && tools === null;
 }
 
 /** @param key of the step: of a plan's run */
@@ -341,18 +396,41 @@ function atLeastOne(length: Duration): Duration {
 }
 
 /** A process that came back running for the first time. */
-export function firstSight({ result, marks }: Carried<ExecResult>, startedAgo: Duration): Seen {
-  return {
+export function firstSight({ result, marks }: Look, startedAgo: Duration): Seen {
+  const seen: Seen = {
     looks: 0,
     waits: 0,
     quietWaits: 0,
     failureSeen: marks.includes("failure"),
     readySeen: marks.includes("ready"),
-    elapsed: seconds(result.elapsed_seconds),
+    elapsed: nothing,
+    cpu: null,
+    cpuIdle: null,
     firstControl: startedAgo,
     remaining: result.remaining_run_seconds === undefined ? null : seconds(result.remaining_run_seconds),
     hint: null,
   };
+  if (result.cpu_seconds !== undefined) seesCpu(seen, result.elapsed_seconds, result.cpu_seconds);
+  seen.elapsed = seconds(result.elapsed_seconds);
+  return seen;
+}
+
+/** What a look at a live process shows. */
+type Look = Carried<{
+  readonly elapsed_seconds: number;
+  readonly remaining_run_seconds?: number;
+  readonly cpu_seconds?: number;
+}>;
+
+/** Less than this share of the time on one core is idling: a process that waits is not quite still. */
+const IDLE_SHARE = 0.01;
+
+function seesCpu(seen: Seen, elapsed: number, cpu: number): void {
+  const since = between(moment(seen.elapsed), moment(seconds(elapsed)));
+  const used = seconds(cpu) - (seen.cpu ?? 0);
+  // Two looks at one moment tell nothing new.
+  if (since > 0) seen.cpuIdle = used < since * IDLE_SHARE;
+  seen.cpu = seconds(cpu);
 }
 
 /** Takes in what a wait brought. */
@@ -363,14 +441,12 @@ export function afterWait(seen: Seen, wait: Carried<WaitResult>): void {
 }
 
 /** Takes in what any look at it brought. */
-export function afterLook(
-  seen: Seen,
-  { marks, result }: Carried<{ readonly elapsed_seconds: number; readonly remaining_run_seconds?: number }>,
-): void {
+export function afterLook(seen: Seen, { marks, result }: Look): void {
   if (marks.length > 0) {
     if (marks.includes("failure")) seen.failureSeen = true;
     if (marks.includes("ready")) seen.readySeen = true;
   }
+  if (result.cpu_seconds !== undefined) seesCpu(seen, result.elapsed_seconds, result.cpu_seconds);
   seen.elapsed = seconds(result.elapsed_seconds);
   if (result.remaining_run_seconds !== undefined) seen.remaining = seconds(result.remaining_run_seconds);
 }

@@ -35,6 +35,8 @@ export interface ManagedProcess {
   isRead: boolean;
   /** Whether a message has told, or recalled, that it is over. */
   isTold: boolean;
+  /** The number of the last call that was about it. */
+  lastCall: number;
 }
 
 /** Notes an end; the first one counts. */
@@ -64,7 +66,14 @@ export class Processes {
     return this.#all.push(null) as ProcessId;
   }
 
-  add(id: ProcessId, command: Command, startedAt: Instant, background: boolean, persist = false): ManagedProcess {
+  add(
+    id: ProcessId,
+    command: Command,
+    startedAt: Instant,
+    background: boolean,
+    call: number,
+    persist = false,
+  ): ManagedProcess {
     const process: ManagedProcess = {
       id,
       command,
@@ -76,9 +85,15 @@ export class Processes {
       cursor: 0,
       isRead: false,
       isTold: false,
+      lastCall: call,
     };
     this.#all[id - 1] = process;
     return process;
+  }
+
+  /** Its slot is needed: nobody knows it any more. */
+  forget(id: ProcessId): void {
+    this.#all[id - 1] = null;
   }
 
   /** A process of an earlier session: its name stays its own, and nobody saw its end. */
@@ -96,6 +111,7 @@ export class Processes {
       cursor: 0,
       isRead: false,
       isTold: false,
+      lastCall: 0,
     };
   }
 

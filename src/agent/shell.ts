@@ -5,6 +5,7 @@
  * the two this file only keeps order: start, hold, hand back; the same process, the same id, nothing
  * stopped that nobody asked to stop. Results are spelled as the design note spells them, in seconds.
  */
+import { comeBackAt, isNeverHandedOver, type Kept, leadingSleep, makesRoom, takesAll } from "../policy/admission.ts";
 import { type RunBudget, remaining } from "../policy/budget.ts";
 import type { CommandClass } from "../policy/command.ts";
 import { type AskedCondition, conditionWait } from "../policy/condition.ts";
@@ -39,7 +40,16 @@ import {
   never,
   nothing,
 } from "../policy/time.ts";
-import { endsAfter, type HardTimeout, hardTimeout, type SilenceLimit, silenceLimits } from "../policy/timeout.ts";
+import {
+  endsAfter,
+  foregroundOnlyTimeout,
+  type HardTimeout,
+  type HardTimeoutReason,
+  handingOver,
+  hardTimeout,
+  type SilenceLimit,
+  silenceLimits,
+} from "../policy/timeout.ts";
 import { type Condition, type ConditionOutcome, watched } from "./condition.ts";
 import type {
   Agent,
@@ -54,6 +64,7 @@ import type {
   ProcessId,
   Signal,
   Stopped,
+  Used,
 } from "./effects.ts";
 import type {
   AutoAwaitOutcome,
@@ -62,6 +73,7 @@ import type {
   HoldReason,
   ProcessCall,
   Record,
+  ShellLimit,
   Tool,
   TrialEvent,
 } from "./events.ts";
@@ -93,6 +105,8 @@ interface ProcessFields extends BudgetFields, EndFields {
   readonly signal: Signal | null;
   /** Since the process started. */
   readonly elapsed_seconds: number;
+  /** CPU time used so far, with all that it has started; only of a live process, and only where results say so. */
+  readonly cpu_seconds?: number;
   readonly output: string;
   readonly next_offset: number;
   readonly output_complete: boolean;
@@ -110,6 +124,9 @@ export interface ExecResult extends ProcessFields {
   readonly command_class?: CommandClass;
   /** What made the hold shorter, where `clamp_reasons` name a risk. */
   readonly command_risks?: readonly CappedRisk[];
+  /** Another run of the same command that was alive when this one was started, and since when. */
+  readonly duplicate_of?: string;
+  readonly duplicate_elapsed_seconds?: number;
 }
 
 export interface ProcessResult extends ProcessFields {
@@ -181,7 +198,20 @@ export interface Carried<Result> {
 export interface Refused {
   readonly refused: string;
   readonly at: Instant;
+  /** What helps; left out: to ask for less, or for something else. */
+  readonly way?: WayOut;
 }
+
+/** What helps whoever was refused a command. */
+export type WayOut =
+  /** Too many calls: there is room for one again from then on. */
+  | { readonly way: "come_back"; readonly at: Instant }
+  /** The same command is alive: that one is to be looked after. */
+  | { readonly way: "same"; readonly process: ProcessId }
+  /** Another process keeps the shell: it has to end first. */
+  | { readonly way: "after"; readonly process: ProcessId }
+  | { readonly way: "in_the_foreground" }
+  | { readonly way: "none" };
 
 export interface ExecCall {
   readonly command: Command;
@@ -196,6 +226,8 @@ export interface ExecCall {
   readonly cacheUntil?: Instant | null;
   /** In place of the settings' own bound, for a client that waits longer or less long than others; left out: theirs. */
   readonly maxHold?: Duration | null;
+  /** Whether the caller has any tool to read results with later; left out: it has. */
+  readonly canRead?: boolean;
 }
 
 export interface ShellContext {
@@ -229,16 +261,32 @@ export class Shell {
   /** When a result was last given, where that counts. */
   #lastReturnAt: Instant = beginning;
 
+  /** Whether it takes on every command as it is given, and keeps no count of them. */
+  readonly isPlain: boolean;
+  readonly #tellsCpu: boolean;
+  /** The limit that has ended the run, as far as the shell goes: it takes on nothing more. */
+  over: ShellLimit | null = null;
+  /** When commands were taken on, where that is limited. */
+  readonly #taken: Instant[] = [];
+  #strikes = 0;
+  #commandTime = 0;
   /** How a process is ended. */
   readonly #kill: { readonly grace: Duration; readonly reach: KillReach };
 
   constructor({ settings, budget, cadence, record }: ShellContext) {
     this.#settings = settings;
+    this.isPlain = takesAll(settings);
+    this.#tellsCpu = settings.cpuOnResults;
     this.#kill = { grace: settings.killGrace, reach: settings.killReaches };
     this.#budget = budget;
     this.#cadence = cadence;
     this.#record = record;
     this.#looks = hints(settings) ? new Looks() : null;
+  }
+
+  /** How many calls have been made so far. */
+  get calls(): number {
+    return this.#calls;
   }
 
   /** Whether a process is known to be over; a process that ended unobserved is not. */
@@ -253,12 +301,123 @@ export class Shell {
 
   /** Runs a command: in its own call for as long as the policy lets it be held. */
   *exec(asked: ExecCall, now: Instant): Agent<Returned<ExecResult>> {
+    const admitted = this.isPlain ? null : yield* this.#admits(asked, now);
+    if (admitted !== null && "refused" in admitted) return admitted;
     const call = this.beginExec(asked, now);
     if ("refused" in call) return call;
     this.started(call, (yield call.start) as Passed);
     if (call.timeout !== null) yield this.limit(call, call.timeout);
     const first = (yield this.firstHold(call)) as Held;
-    return this.endsAtOnce(call, first) ?? (yield* this.goOnWithExec(call, first));
+    const returned = this.endsAtOnce(call, first) ?? (yield* this.goOnWithExec(call, first));
+    return admitted === null ? returned : this.#counted(asked, call, returned as Carried<ExecResult>, admitted);
+  }
+
+  /** Whether a command is taken on. That takes no time: nobody waits for what has to make room for it. */
+  *#admits(asked: ExecCall, now: Instant): Agent<Admitted | Refused> {
+    const settings = this.#settings;
+    const { line } = asked.command;
+    const refuse = (why: string, way: WayOut): Refused => ({ ...this.turnDown(asked.command, why, now), way });
+    if (this.over !== null) return refuse(`this run is over: ${OVER[this.over]}`, NO_WAY);
+    const free = comeBackAt(this.#taken, now, settings);
+    if (free !== null) return refuse(tooOften(now, free), { way: "come_back", at: free });
+    const sleep = settings.leadingSleepRefused === null ? null : leadingSleep(line);
+    if (sleep !== null && sleep >= settings.leadingSleepRefused!) {
+      const most = inSeconds(settings.leadingSleepRefused!);
+      return refuse(`a command may not begin by sleeping for ${most} s or more: wait for a process instead`, NO_WAY);
+    }
+    if (asked.background && this.#isForegroundOnly(asked)) {
+      return refuse("there is no background here: nothing could read what comes of it", { way: "in_the_foreground" });
+    }
+    if (settings.exclusiveShell) {
+      const holder = yield* this.#liveOne(now, ({ background }) => !background);
+      if (holder !== null) {
+        const why = `${named(holder, now)} keeps the shell: wait until it has ended, or stop it`;
+        return refuse(why, { way: "after", process: holder.id });
+      }
+    }
+    let twin: ManagedProcess | null = null;
+    if (settings.duplicateStart !== "allow") {
+      twin = yield* this.#liveOne(now, ({ command }) => command.line === line && command.cwd === asked.command.cwd);
+      if (twin !== null && settings.duplicateStart === "refuse") {
+        const why = `the same command is running already: ${named(twin, now)} is the same process, still at work; it was not started again`;
+        return refuse(why, { way: "same", process: twin.id });
+      }
+    }
+    if (!(yield* this.#findsRoom(now))) {
+      const all = settings.processSlots;
+      return refuse(`all ${all} slots are taken by live processes: stop one that is not needed`, NO_WAY);
+    }
+    this.#charge(now);
+    return { twin: twin === null ? null : { process: twin, elapsed: between(twin.startedAt, now) } };
+  }
+
+  /** One more call counts against the limits on how often the shell is called. */
+  #charge(now: Instant): void {
+    const { shellCallsPerMinute: minute, shellCallsPerTen: tenSeconds } = this.#settings;
+    if (minute !== null || tenSeconds !== null) this.#taken.push(now);
+  }
+
+  /** The live process used last that is of a kind; null: there is none. */
+  *#liveOne(now: Instant, is: (process: ManagedProcess) => boolean): Agent<ManagedProcess | null> {
+    for (const process of [...this.#processes.list()].reverse()) {
+      if (is(process) && (yield* this.#isAlive(process, now))) return process;
+    }
+    return null;
+  }
+
+  *#isAlive(process: ManagedProcess, now: Instant): Agent<boolean> {
+    if (process.end !== null) return false;
+    const held = (yield { effect: "hold", anyOf: [process.id], until: now, quiet: null }) as Held;
+    if (held.end !== null) this.#ended(process, held.end);
+    return held.end === null;
+  }
+
+  /** Makes room for one more process: those that have ended are forgotten, and live ones perhaps ended; whether there is any. */
+  *#findsRoom(now: Instant): Agent<boolean> {
+    const { processSlots: slots } = this.#settings;
+    const all = this.#processes.list();
+    if (slots === null || all.length < slots) return true;
+    const kept: Kept<ManagedProcess>[] = [];
+    for (const process of all) {
+      kept.push({ is: process, lastCall: process.lastCall, ended: !(yield* this.#isAlive(process, now)) });
+    }
+    const going = makesRoom(kept, this.#settings);
+    if (going === null) return false;
+    for (const process of going) {
+      if (process.end === null) {
+        yield { effect: "limit", process: process.id, at: now, afterSilence: NONE, ...this.#kill };
+        this.#record({ event: "pruned", at: now, process: process.id });
+      }
+      this.#processes.forget(process.id);
+    }
+    return true;
+  }
+
+  /** Keeps count of what came of a command that was taken on. */
+  #counted(
+    { background }: ExecCall,
+    { calledAt }: BegunExec,
+    returned: Carried<ExecResult>,
+    { twin }: Admitted,
+  ): Carried<ExecResult> {
+    const { timeoutStrikes, commandTimeMax } = this.#settings;
+    const { result, at } = returned;
+    if (!background) {
+      this.#strikes = result.status === "timed_out" ? this.#strikes + 1 : 0;
+      this.#commandTime += between(calledAt, at);
+      if (timeoutStrikes !== null && this.#strikes >= timeoutStrikes) this.over = "timeout_strikes";
+      else if (commandTimeMax !== null && this.#commandTime >= commandTimeMax) this.over = "command_time";
+    }
+    if (twin === null) return returned;
+    const duplicate = {
+      duplicate_of: processName(twin.process.id),
+      duplicate_elapsed_seconds: inSeconds(twin.elapsed),
+    };
+    return { ...returned, result: { ...result, ...duplicate } };
+  }
+
+  #isForegroundOnly({ canRead }: ExecCall): boolean {
+    return canRead === false && this.#settings.withoutReader === "foreground_only";
   }
 
   // The parts of `exec`, for whoever cannot afford a generator for every quick command.
@@ -270,25 +429,35 @@ export class Shell {
     this.#looks?.turnsElsewhere();
     const call = this.#calls;
     const wished = { requested, background, startedAt: now, line: command.line };
-    const decision = hardTimeout(wished, this.#settings, this.#budget);
+    // The cap of a hold has an eye on the budget of its own.
+    const handsOver = this.#settings.timeoutHandsOver && !background && requested !== null;
+    const decision = this.#isForegroundOnly(asked)
+      ? { timeout: foregroundOnlyTimeout(requested, this.#settings) }
+      : hardTimeout(wished, this.#settings, handsOver ? null : this.#budget);
     if ("refused" in decision) {
       this.#execCalled(call, null, asked, null, now);
       return this.#refuse(call, now, decision.refused);
     }
-    const { timeout: hard } = decision;
+    let { timeout: hard } = decision;
+    let settings = this.#settings;
+    const cutBy = hard === null ? NONE : hard.clampReasons;
+    if (handsOver && hard !== null && !this.#isForegroundOnly(asked)) {
+      settings = handingOver(hard.length, settings);
+      hard = null;
+    }
     const id = this.#processes.reserve();
-    this.#execCalled(call, id, asked, hard, now);
+    this.#execCalled(call, id, asked, hard, now, settings, cutBy);
     const length = endsAfter(hard, this.#settings, background);
     const silences = silenceLimits(hard, this.#settings);
     const timeout = length === null && silences.length === 0 ? null : { length, silences };
     const { outputRetainedBytes: retain, completion: overAt } = this.#settings;
     const start = { effect: "start", process: id, command, retain, overAt } as const;
-    return { call, id, asked, calledAt: now, hard, timeout, start, process: null };
+    return { call, id, asked, calledAt: now, hard, cutBy, settings, timeout, start, process: null };
   }
 
   started(begun: BegunExec, { at }: Passed): void {
-    const { id, asked } = begun;
-    begun.process = this.#processes.add(id, asked.command, at, asked.background, asked.persist);
+    const { id, asked, call } = begun;
+    begun.process = this.#processes.add(id, asked.command, at, asked.background, call, asked.persist);
   }
 
   /** A timeout is the world's to keep from now on. */
@@ -302,19 +471,21 @@ export class Shell {
   }
 
   /** The result of a command that is over after its first hold, has said nothing and left nothing to be done; else null. */
-  endsAtOnce({ call, asked, hard, process }: BegunExec, first: Held): Returned<ExecResult> | null {
+  endsAtOnce(begun: BegunExec, first: Held): Returned<ExecResult> | null {
+    const { asked, hard, process } = begun;
     if (first.why !== "exit" || this.#hasNews(process!, first)) return null;
     const held = firstOutcome(first, asked.background, hard);
-    return this.#execReturns(process!, call, hard, held, nothingNew(process!.cursor));
+    return this.#execReturns(begun, held, nothingNew(process!.cursor), null);
   }
 
   /** Whatever else becomes of a command after its first hold. */
   *goOnWithExec(begun: BegunExec, first: Held): Agent<Returned<ExecResult>> {
-    const { call, asked, hard } = begun;
+    const { asked, hard } = begun;
     const process = begun.process!;
+    const settings = settingsUnder(begun.settings, asked.maxHold);
     const outlived = first.end === null && !isGone(first) && !asked.background && !hard?.suppressesYield;
     const held = outlived
-      ? yield* this.#outlived(process, begun, first, this.#settingsUnder(asked.maxHold))
+      ? yield* this.#outlived(process, begun, first, settings)
       : firstOutcome(first, asked.background, hard);
     const { totalTimeoutRearms: anew } = this.#settings;
     if (anew !== null && outlived && held.held.end === null && !isGone(held.held)) {
@@ -325,18 +496,25 @@ export class Shell {
     const shown = this.#hasNews(process, held.held)
       ? yield* this.#show(process, held.held.written)
       : nothingNew(process.cursor);
-    return this.#execReturns(process, call, hard, held, shown);
+    return this.#execReturns(begun, held, shown, this.#tellsCpu ? yield* this.#usage(process) : null);
+  }
+
+  /** What a live process has used of the CPU; null of one that has ended, or where nobody can tell. */
+  *#usage({ id, end }: ManagedProcess): Agent<CpuFields | null> {
+    if (end !== null) return null;
+    const { cpu } = (yield { effect: "usage", process: id }) as Used;
+    return cpu === null ? null : { cpu_seconds: inSeconds(cpu) };
   }
 
   /**
    * The first hold of a command: none in the background; under a hard timeout until it ends or is ended, or its client
    * would give up; otherwise up to the initial boundary.
    */
-  firstHold({ id, process, asked, hard, calledAt }: BegunExec): Effect {
+  firstHold({ id, process, asked, hard, calledAt, settings: own }: BegunExec): Effect {
     const anyOf = [id] as const;
     const { startedAt } = process!;
     if (asked.background) return { effect: "hold", anyOf, until: startedAt, quiet: null };
-    const settings = this.#settingsUnder(asked.maxHold);
+    const settings = settingsUnder(own, asked.maxHold);
     const { maxHold, foregroundIdleYield: idle } = settings;
     if (hard?.suppressesYield) {
       return { effect: "hold", anyOf, until: maxHold === null ? never : after(calledAt, maxHold), quiet: null };
@@ -386,7 +564,8 @@ export class Shell {
     if (settings.foregroundAutoAwaitMax === nothing) return { held, outcome: "disabled", reasons };
     if (reasons.length === 0) {
       this.#capCrossings += 1;
-      if (settings.foregroundAtCap === "kill") return yield* this.#killAtCap(process, held);
+      const kills = settings.foregroundAtCap === "kill" || isNeverHandedOver(line, settings);
+      if (kills) return yield* this.#killAtCap(process, held);
     }
     const binding = this.#risksIn(reasons, line, boundary);
     return binding === null
@@ -422,22 +601,22 @@ export class Shell {
   }
 
   #execReturns(
-    process: ManagedProcess,
-    call: number,
-    timeout: HardTimeout | null,
+    begun: BegunExec,
     { held, outcome, reasons, risks }: ForegroundHold,
     shown: Shown,
+    used: CpuFields | null,
   ): Returned<ExecResult> {
-    const clampReasons: readonly ClampReason[] =
-      timeout === null || timeout.clampReasons.length === 0 ? reasons : [...timeout.clampReasons, ...reasons];
+    const { call, hard: timeout, cutBy, settings } = begun;
+    const process = begun.process!;
+    const clampReasons: readonly ClampReason[] = cutBy.length === 0 ? reasons : [...cutBy, ...reasons];
     const budget = this.#budgetFields(process, clampReasons, held.at);
     const fresh = shown.next > process.cursor;
     process.cursor = shown.next;
     if (process.end === null) this.#looks?.begins(process);
     else if (!isGone(held)) process.isRead = true;
     this.#returned(call, "exec", process, held.at, outcome, reasons, fresh, budget, shown.lost);
-    const { foregroundAutoAwaitMax: cap } = this.#settings;
-    const effective = effectiveCap(process.startedAt, this.#settings, this.#budget);
+    const { foregroundAutoAwaitMax: cap } = settings;
+    const effective = effectiveCap(process.startedAt, settings, this.#budget);
     const result: ExecResult = {
       status: process.status,
       process_id: processName(process.id),
@@ -455,8 +634,8 @@ export class Shell {
     const limit = timeout === null ? this.#watchdogField(process) : limitFields(timeout);
     const risky = risks === undefined ? null : { command_risks: risks };
     const left = endFields(process.end);
-    const bare = limit === null && budget === null && left === null && risky === null;
-    const whole = bare ? result : { ...result, ...limit, ...risky, ...left, ...budget };
+    const bare = limit === null && budget === null && left === null && risky === null && used === null;
+    const whole = bare ? result : { ...result, ...used, ...limit, ...risky, ...left, ...budget };
     return { result: whole, process: process.id, at: held.at, marks: shown.marks, freshOutput: fresh };
   }
 
@@ -476,7 +655,7 @@ export class Shell {
   ): Agent<Returned<WaitResult>> {
     this.#calls += 1;
     const call = this.#calls;
-    const settings = this.#settingsUnder(maxHold);
+    const settings = settingsUnder(this.#settings, maxHold);
     const asked = askedWait(requested, settings);
     const process = this.#processes.find(id);
     this.#called(call, "wait", process, now, asked);
@@ -546,10 +725,11 @@ export class Shell {
       output_complete: shown.complete,
     };
     const left = endFields(process.end);
-    const bare = budget === null && left === null && early === null && hint === null;
+    const used = this.#tellsCpu ? yield* this.#usage(process) : null;
+    const bare = budget === null && left === null && early === null && hint === null && used === null;
     const whole = bare
       ? result
-      : { ...result, ...(early === null ? null : { ended_early: early }), ...left, ...budget, ...hint };
+      : { ...result, ...(early === null ? null : { ended_early: early }), ...used, ...left, ...budget, ...hint };
     return { result: whole, process: id, at: held.at, marks: shown.marks, freshOutput: fresh };
   }
 
@@ -600,8 +780,9 @@ export class Shell {
     if (process.end !== null) process.isRead = true;
     this.#returned(call, "read_output", process, held.at, null, NONE, fresh, budget, 0);
     const hint = this.#hint(process, shown.next, held, false);
+    const used = this.#tellsCpu ? yield* this.#usage(process) : null;
     return {
-      result: { ...this.#processFields(process, shown, held.at), ...budget, ...hint },
+      result: { ...this.#processFields(process, shown, held.at), ...used, ...budget, ...hint },
       process: process.id,
       at: held.at,
       marks: shown.marks,
@@ -624,7 +805,7 @@ export class Shell {
     this.#calls += 1;
     this.#looks?.turnsElsewhere();
     const call = this.#calls;
-    const settings = this.#settingsUnder(maxHold);
+    const settings = settingsUnder(this.#settings, maxHold);
     const id = "succeeded" in condition ? condition.succeeded : null;
     const process = id === null ? undefined : this.#processes.find(id);
     const granted = conditionWait(asked, settings, this.#budget, now);
@@ -634,6 +815,10 @@ export class Shell {
     if (!this.watchesConditions) return this.#refuse(call, now, NO_CONDITIONS);
     if (id !== null && process === undefined) return this.#refuse(call, now, unknown(id));
     if ("refused" in granted) return this.#refuse(call, now, granted.refused);
+    // The whole wait counts as one call, however often it looks.
+    const free = comeBackAt(this.#taken, now, settings);
+    if (free !== null) return { ...this.#refuse(call, now, tooOften(now, free)), way: { way: "come_back", at: free } };
+    this.#charge(now);
     const { until, every, clampReasons } = granted;
     this.#record({ event: "wait_granted", at: now, call, process: id, until, clampReasons });
     const looking = { settings, kill: this.#kill, reserve: () => this.#processes.reserve() };
@@ -725,12 +910,15 @@ export class Shell {
   *sweep(now: Instant, keepsPersistent = false): Agent<Instant> {
     let at = now;
     for (const process of this.#processes.list()) {
-      if (process.end !== null || (keepsPersistent && process.persist)) continue;
-      const stopped = (yield { effect: "stop", process: process.id, ...this.#kill }) as Stopped;
-      at = stopped.at;
-      if (stopped.end !== null) this.#ended(process, stopped.end);
-      this.#record({ event: "swept", at, process: process.id, end: stopped.end });
+      if (process.end === null && !(keepsPersistent && process.persist)) at = yield* this.#sweeps(process);
     }
+    return at;
+  }
+
+  *#sweeps(process: ManagedProcess): Agent<Instant> {
+    const { at, end } = (yield { effect: "stop", process: process.id, ...this.#kill }) as Stopped;
+    if (end !== null) this.#ended(process, end);
+    this.#record({ event: "swept", at, process: process.id, end });
     return at;
   }
 
@@ -814,7 +1002,8 @@ export class Shell {
     if (process.end !== null && !isGone(held)) process.isRead = true;
     this.#returned(call, tool, process, held.at, null, NONE, fresh, budget, shown.lost, status);
     const hint = tool === "status" ? this.#hint(process, shown.next, held, false) : null;
-    const result = { ...fields, ...(status === undefined ? null : { status }), ...budget, ...hint };
+    const used = this.#tellsCpu ? yield* this.#usage(process) : null;
+    const result = { ...fields, ...used, ...(status === undefined ? null : { status }), ...budget, ...hint };
     return { result, process: process.id, at: held.at, marks: shown.marks, freshOutput: fresh };
   }
 
@@ -885,10 +1074,6 @@ export class Shell {
     return background && watchdog !== null ? { background_watchdog_seconds: inSeconds(watchdog) } : null;
   }
 
-  #settingsUnder(maxHold: Duration | null | undefined): Settings {
-    return maxHold === undefined ? this.#settings : { ...this.#settings, maxHold };
-  }
-
   #budgetFields(process: ManagedProcess | null, reasons: readonly ClampReason[], now: Instant): BudgetFields | null {
     const budget = this.#budget;
     if (budget === null) return null;
@@ -913,6 +1098,8 @@ export class Shell {
     { command, background, attempt }: ExecCall,
     timeout: HardTimeout | null,
     at: Instant,
+    settings = this.#settings,
+    cutBy: readonly HardTimeoutReason[] = NONE,
   ): void {
     const event: TrialEvent = {
       event: "exec_called",
@@ -924,8 +1111,8 @@ export class Shell {
       attempt: attempt ?? 0,
       held: background ? "none" : timeout?.suppressesYield ? "hard" : "soft",
       timeout: timeout === null ? null : timeout.length,
-      timeoutClampReasons: timeout === null ? NONE : timeout.clampReasons,
-      configuredCap: this.#settings.foregroundAutoAwaitMax,
+      timeoutClampReasons: cutBy,
+      configuredCap: settings.foregroundAutoAwaitMax,
     };
     const found = timeout?.commandClass;
     this.#record(found === undefined ? event : { ...event, commandClass: found });
@@ -938,6 +1125,7 @@ export class Shell {
     at: Instant,
     asked: Omit<AskedWait, "asked"> | null,
   ): void {
+    if (process !== undefined) process.lastCall = call;
     this.#record({
       event: "process_called",
       at,
@@ -1039,6 +1227,10 @@ export interface BegunExec {
   readonly asked: ExecCall;
   readonly calledAt: Instant;
   readonly hard: HardTimeout | null;
+  /** What has shortened the timeout that was asked for. */
+  readonly cutBy: readonly HardTimeoutReason[];
+  /** Those in force for this call. */
+  readonly settings: Settings;
   /** What the world is to keep: the earlier of its hard and its total timeout, and how long it may be silent. */
   readonly timeout: ExecTimeout | null;
   readonly start: Effect;
@@ -1059,7 +1251,36 @@ interface ForegroundHold {
   readonly risks?: readonly CappedRisk[];
 }
 
+interface Admitted {
+  /** Another run of the same command that is alive; null: none. */
+  readonly twin: { readonly process: ManagedProcess; readonly elapsed: Duration } | null;
+}
+
+interface CpuFields {
+  readonly cpu_seconds: number;
+}
+
 const NONE: readonly never[] = [];
+
+const NO_WAY: WayOut = { way: "none" };
+
+const OVER: Readonly<{ [Limit in ShellLimit]: string }> = {
+  timeout_strikes: "too many commands in a row were ended by a timeout",
+  command_time: "its commands have taken all the time that they may take",
+};
+
+function settingsUnder(settings: Settings, maxHold: Duration | null | undefined): Settings {
+  return maxHold === undefined ? settings : { ...settings, maxHold };
+}
+
+function tooOften(now: Instant, free: Instant): string {
+  return `too many commands in too short a time: come back in ${inSeconds(between(now, free))} s`;
+}
+
+/** `process-3, 120 s after its start,` */
+function named({ id, startedAt }: ManagedProcess, now: Instant): string {
+  return `${processName(id)}, ${inSeconds(between(startedAt, now))} s after its start,`;
+}
 
 /** What a first hold comes to that was also the last: the command ended, was not to be held, or somebody gave up. */
 function firstOutcome(held: Held, background: boolean, timeout: HardTimeout | null): ForegroundHold {

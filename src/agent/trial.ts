@@ -26,13 +26,14 @@ import {
   type ProcessId,
   type Sibling,
 } from "./effects.ts";
-import type { JobResult, Purpose, Record, TrialEvent } from "./events.ts";
+import type { Action, JobResult, Purpose, Record, TrialEvent } from "./events.ts";
 import { type Message, Messages } from "./messages.ts";
 import {
   afterLook,
   afterWait,
   called,
   callsPlainly,
+  canRead,
   firstSight,
   type InTheReserve,
   inTheReserve,
@@ -43,13 +44,17 @@ import {
   STATUS,
   STOP,
   speaksOfReserve,
+  toolsAt,
+  within,
 } from "./model.ts";
 import type { Deliveries, JobStep, Limits, OutsideEvent, Plan, RunStep, Step } from "./plan.ts";
 import {
   type Carried,
   type ConditionResult,
+  type ExecCall,
   type ExecResult,
   type ProcessResult,
+  type Refused,
   type Returned,
   Shell,
   type WaitResult,
@@ -143,14 +148,17 @@ function* pursue(work: Work): Agent<void> {
         }
         case "run": {
           if (!work.isReady) yield* work.comesToCall();
-          const call = shell.beginExec(work.plainly ? step : work.calling(step, 0), work.now);
           let returned: Returned<ExecResult>;
-          if ("refused" in call) returned = call;
+          if (!shell.isPlain) returned = yield* shell.exec(work.calling(step, 0), work.now);
           else {
-            shell.started(call, (yield call.start) as Passed);
-            if (call.timeout !== null) yield shell.limit(call, call.timeout);
-            const first = (yield shell.firstHold(call)) as Held;
-            returned = shell.endsAtOnce(call, first) ?? (yield* shell.goOnWithExec(call, first));
+            const call = shell.beginExec(work.plainly ? step : work.calling(step, 0), work.now);
+            if ("refused" in call) returned = call;
+            else {
+              shell.started(call, (yield call.start) as Passed);
+              if (call.timeout !== null) yield shell.limit(call, call.timeout);
+              const first = (yield shell.firstHold(call)) as Held;
+              returned = shell.endsAtOnce(call, first) ?? (yield* shell.goOnWithExec(call, first));
+            }
           }
           work.takeIn(returned);
           if (!work.isOver(step, returned)) yield* work.goOn(step, returned);
@@ -182,6 +190,9 @@ function* pursueJob(work: Work, job: string): Agent<unknown> {
   yield* pursue(work);
   return work.isOverForAll ? NOBODY_GOES_ON : null;
 }
+
+/** How often a command is called again that was refused. */
+const MOST_TRIES = 100;
 
 /** Thrown to leave whatever a model is in the middle of: its work is over, or the whole trial. */
 class Over extends Error {}
@@ -509,13 +520,18 @@ class Work {
 
   // Steps of the plan
 
+  /** The tools it has for processes at its next call; null: all. */
+  get #tools(): readonly Action[] | null {
+    return toolsAt(this.#spec.profile, this.shell.calls + 1);
+  }
+
   /** What a model makes of a step: arguments it adds by habit, and which attempt it is. */
   calling(step: RunStep, attempt: number) {
     const { profile, luck, key, redraw = null } = this.#spec;
     const command = attempt === 0 || redraw === null ? step.command : redraw(step.id, attempt);
     const own = called(profile, command.usual, step, luck, luck.within(key, step.id));
     return {
-      ...{ command, attempt, ...own },
+      ...{ command, attempt, ...own, canRead: canRead(this.#tools) },
       ...(step.persist === true ? { persist: true } : null),
       ...(this.#mindsCache ? { cacheUntil: this.conversation!.cachedUntil } : null),
     };
@@ -554,6 +570,7 @@ class Work {
   *#status({ of, thenStep }: Extract<Step, { step: "status" }>): Agent<void> {
     const process = this.#startedBy.lastIndexOf(of);
     if (process < 0) return;
+    if (this.#tools?.includes("status") === false) return;
     if (!this.isReady) yield* this.comesToCall();
     this.takeIn(yield* this.shell.status(process as ProcessId, this.now));
     if (thenStep) yield* this.#comeTo(null);
@@ -677,6 +694,7 @@ class Work {
     if (jobs.some(({ skipped }) => skipped)) this.skipped = true;
     for (const { messages } of jobs) this.messages?.inherits(messages!);
     if (this.#sums.over !== null) throw new Over();
+    if (shell.over !== null) this.#isOver({ event: "limit_reached", at: this.now, limit: shell.over });
     const moved = this.hasNews && (yield* this.takesNews());
     for (const { step, returned } of calls) {
       if (returned === null) continue;
@@ -713,12 +731,11 @@ class Work {
     let isMoved = moved || (this.hasNews && (yield* this.takesNews()));
     if (sight !== this.#lostSight) return null;
     if ("refused" in returned) {
-      // A model told that its timeout is out of range runs the command without one.
-      yield* this.#comeTo(null);
-      const call = { ...this.calling(step, 0), timeout: null };
-      returned = this.takeIn(yield* this.shell.exec(call, this.now));
-      if ("refused" in returned) return null;
-      this.#startedBy[returned.process!] = id;
+      const { way } = returned;
+      if (way?.way === "same") return yield* this.#looksAfter(way.process, id, step.neededLater ?? false);
+      const carried = yield* this.#tryAgain(step, returned);
+      if (carried === null) return null;
+      returned = carried;
     }
     if (this.#spec.profile.reruns.atMost > 0 && !isMoved) returned = yield* this.#runsAgain(step, returned);
     if (this.hasNews && (yield* this.takesNews())) isMoved = true;
@@ -726,7 +743,10 @@ class Work {
     if (sight !== this.#lostSight) return null;
     if (returned.result.status !== "running") return returned;
     const process = returned.process!;
-    const { background, startedAt } = this.shell.managed(process)!;
+    const managed = this.shell.managed(process);
+    // Its slot is taken by a call beside it.
+    if (managed === undefined) return null;
+    const { background, startedAt } = managed;
     const seen = firstSight(returned, between(startedAt, returned.at));
     if (background || (isMoved && returned.result.auto_await_outcome === "cancelled")) {
       this.messages?.takesOn(this.shell.managed(process)!);
@@ -736,6 +756,64 @@ class Work {
       return returned;
     }
     return yield* this.#attend(process, id, seen, step.neededLater ?? false);
+  }
+
+  /** Does what a refusal says, and calls again; null: to no avail. */
+  *#tryAgain(step: RunStep, first: Refused): Agent<Carried<ExecResult> | null> {
+    const sight = this.#lostSight;
+    let changes: Partial<Pick<ExecCall, "timeout" | "background">> = {};
+    let refused = first;
+    for (let left = MOST_TRIES; left > 0; left -= 1) {
+      switch (refused.way?.way) {
+        // A model told that its timeout is out of range runs the command without one.
+        case undefined:
+          if (changes.timeout === null) return null;
+          changes = { ...changes, timeout: null };
+          break;
+        case "in_the_foreground":
+          changes = { ...changes, background: false };
+          break;
+        case "come_back":
+          yield* this.#comeTo(null);
+          while (this.now < refused.way.at && sight === this.#lostSight) {
+            this.now = ((yield { effect: "pass", until: refused.way.at }) as Passed).at;
+            if (this.hasNews) yield* this.takesNews();
+          }
+          break;
+        case "after":
+          yield* this.#looksAfter(refused.way.process, step.id, false);
+          break;
+        default:
+          return null;
+      }
+      const hasStepped = refused.way?.way === "come_back";
+      if (!hasStepped && sight === this.#lostSight) yield* this.#comeTo(null);
+      if (sight !== this.#lostSight) return null;
+      const returned = this.takeIn(yield* this.shell.exec({ ...this.calling(step, 0), ...changes }, this.now));
+      if (!("refused" in returned)) {
+        this.#startedBy[returned.process!] = step.id;
+        return returned;
+      }
+      refused = returned;
+    }
+    return null;
+  }
+
+  /** Deals with a process that a refusal has named, once it has looked at it. */
+  *#looksAfter(process: ProcessId, id: string, canWork: boolean): Agent<Outcome> {
+    let seen = this.#known.get(process);
+    if (seen === undefined) {
+      if (this.#tools?.includes("status") === false) return null;
+      const sight = this.#lostSight;
+      yield* this.#comeTo(null);
+      if (sight !== this.#lostSight) return null;
+      const looked = this.takeIn(yield* this.shell.status(process, this.now));
+      if ("refused" in looked) return null;
+      if (looked.result.status !== "running") return looked;
+      const managed = this.shell.managed(process)!;
+      seen = firstSight(looked, between(managed.startedAt, looked.at));
+    }
+    return yield* this.#attend(process, id, seen, canWork);
   }
 
   /** Runs a command again that it takes not to have run, unless something breaks in: what came of the last run. */
@@ -748,6 +826,8 @@ class Work {
       const { status } = returned.result;
       const p = status === "timed_out" ? timedOut : status === "running" && !step.background ? running : 0;
       if (this.hasNews || luck.uniform(draws, attempt) >= p) break;
+      // It has been told that there are two of it.
+      if (returned.result.duplicate_of !== undefined) break;
       const sight = this.#lostSight;
       yield* this.#comeTo(null);
       if (sight !== this.#lostSight) break;
@@ -767,14 +847,21 @@ class Work {
   *#attend(process: ProcessId, id: string, seen: Seen, canWork: boolean): Agent<Outcome> {
     const { profile, luck, key } = this.#spec;
     const waits = luck.within(luck.within(key, id), "waits");
-    const { port } = this.shell.managed(process)!.command;
+    const managed = this.shell.managed(process);
+    if (managed === undefined) return null;
+    const { port } = managed.command;
     const sight = this.#lostSight;
     this.#known.set(process, seen);
     for (;;) {
       const choice = { reserve: this.#reserve, canWork, canProbe: port !== null, isWoken: this.#isWokenBy(process) };
-      const move = yield* this.#comeTo(nextMove(profile, seen, choice, luck, waits), process);
+      const wished = nextMove(profile, seen, choice, luck, waits);
+      const move = yield* this.#comeTo(profile.tools === null ? wished : within(wished, this.#tools), process);
       // Whoever has lost sight of a process does nothing more about it.
       if (move === null || move.move === "go_on") return this.#results.get(process) ?? null;
+      if (move.move === "finish") {
+        this.#finishing = true;
+        return null;
+      }
       if (move.move === "end_turn") {
         seen.hint = null;
         yield* this.#idles();
@@ -844,6 +931,7 @@ class Work {
     this.now = returned.at;
     this.#madeCall();
     this.#learns(returned);
+    if (this.shell.over !== null) this.#isOver({ event: "limit_reached", at: this.now, limit: this.shell.over });
     return returned;
   }
 

@@ -408,6 +408,8 @@ export interface LineReading {
   /** The class of every command on it; empty where there is none. */
   readonly classes: ReadonlySet<CommandClass>;
   readonly risks: ReadonlySet<LineRisk>;
+  /** The name of every program that it runs and that is no wrapper. */
+  readonly programs: ReadonlySet<string>;
   /** Characters and words looked at: the work it was, and never more than a fixed number for each character. */
   readonly steps: number;
 }
@@ -431,9 +433,14 @@ export function lineRisks(line: string): readonly LineRisk[] {
   return LINE_RISKS.filter((risk) => risks.has(risk));
 }
 
-/** Class and risks in one reading. */
+/** Whether a line runs a program, by its name: wrapped, in a pipe, or beside others. */
+export function runsProgram(line: string, program: string): boolean {
+  return readCommandLine(line).programs.has(program);
+}
+
+/** Class, risks and programs in one reading. */
 export function readCommandLine(line: string): LineReading {
-  const findings: Findings = { classes: new Set(), risks: new Set(), steps: 0, leftBehind: false };
+  const findings: Findings = { classes: new Set(), risks: new Set(), programs: new Set(), steps: 0, leftBehind: false };
   readInto(findings, line, 0);
   if (findings.leftBehind) findings.risks.add("daemon");
   return findings;
@@ -442,6 +449,7 @@ export function readCommandLine(line: string): LineReading {
 interface Findings {
   readonly classes: Set<CommandClass>;
   readonly risks: Set<LineRisk>;
+  readonly programs: Set<string>;
   steps: number;
   /** Whether something was sent to the background that no later command waited for. */
   leftBehind: boolean;
@@ -491,6 +499,7 @@ function lookAt(words: string[], findings: Findings, depth: number): void {
 function judge(name: string, args: readonly string[], findings: Findings): void {
   const shape = shapeOf(name, args);
   findings.steps += args.length;
+  findings.programs.add(name);
   for (const found of classesOf(name, shape)) findings.classes.add(found);
   risksOf(name, args, findings, shape);
   if (!isHarmless(shape) && isWholeSuite(name, shape)) findings.risks.add("full_test_suite");

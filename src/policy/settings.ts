@@ -150,6 +150,10 @@ export const settingsTable = {
     ["yield", "background", "kill"],
     "at the configured cap: hand the live process back; the same, and tell of its end as of a background command's; or end its whole tree",
   ),
+  hand_over_exempts: choice(
+    ["nothing", "sleep_and_git"],
+    "commands that the configured cap ends where it hands others over: those that begin with sleep, or run git",
+  ),
   auto_await_risk: choice(
     ["off", "advisory"],
     "whether a command likely to hang is held by auto-await no longer than the cap of its risk; stops nothing",
@@ -216,6 +220,10 @@ export const settingsTable = {
     "a hard timeout also ends where the finalization reserve begins, but not before the initial hold could",
   ),
   hard_timeout_suppresses_yield: flag(true, "a command with a hard timeout is held until it ends or is ended"),
+  timeout_hands_over: flag(
+    false,
+    "a timeout_seconds of a foreground command is no hard timeout but the cap of its hold, where it is handed over alive",
+  ),
   hard_timeout_stall_seconds: bound(
     "none",
     "past its hard timeout a command is ended only once it has been silent for this long",
@@ -239,6 +247,52 @@ export const settingsTable = {
     "none",
     "a command that is handed over alive has this total timeout from then on, in place of the one it had",
     [0.001, LONGEST_SECONDS],
+  ),
+  without_reader: choice(
+    ["ignore", "foreground_only"],
+    "where the model has no tool to read results with: as ever, or no background, and every command ended by a timeout",
+  ),
+  foreground_only_timeout_default_seconds: length(
+    120,
+    "hard timeout of a command that names none, where there is nothing but the foreground",
+    [0.001, LONGEST_SECONDS],
+  ),
+  foreground_only_timeout_max_seconds: length(
+    300,
+    "where there is nothing but the foreground: longer hard timeouts are cut to this",
+    [0.001, LONGEST_SECONDS],
+  ),
+  timeout_strikes: wholeNumberOrNone("so many foreground commands in a row ended by a timeout end the run", [1, 1_000]),
+  command_time_max_seconds: bound(
+    "none",
+    "the run ends after the command with which foreground commands have taken so long in all; none is cut short for it",
+    [0.001, LONGEST_SECONDS],
+  ),
+  leading_sleep_refused_seconds: bound("none", "a command that begins by sleeping so long, or longer, is refused", [
+    0.001,
+    LONGEST_SECONDS,
+  ]),
+  duplicate_start: choice(
+    ["allow", "flag", "refuse"],
+    "a command of which another run is alive: started like any other, started with a word about that, or refused",
+  ),
+  exclusive_shell: flag(
+    false,
+    "a foreground command that was handed back keeps the shell: new ones are refused until it ends or is stopped",
+  ),
+  process_slots: wholeNumberOrNone("how many processes are kept, those that have ended among them", [1, 100_000]),
+  process_slots_full: choice(
+    ["refuse", "prune"],
+    "where all slots are taken by live processes: refuse the command, or end the one that was used longest ago",
+  ),
+  process_slots_protected: wholeNumber(8, "where slots are pruned: so many of those used last are safe", [0, 100_000]),
+  shell_calls_per_minute: wholeNumberOrNone(
+    "beyond so many commands in 60 s one is refused, and told when to come back",
+    [1, 1_000_000],
+  ),
+  shell_calls_per_ten_seconds: wholeNumberOrNone(
+    "beyond so many commands in 10 s one is refused, and told when to come back",
+    [1, 1_000_000],
   ),
   kill_grace_seconds: length(2, "from TERM to KILL when a process tree is ended", [0, 3_600]),
   kill_reaches: choice(
@@ -396,6 +450,10 @@ export const settingsTable = {
   remaining_budget_on_results: choice(
     ["when_clamped", "always", "never"],
     "when results say what remains of the run; when_clamped: also always in the last quarter",
+  ),
+  cpu_on_results: flag(
+    false,
+    "results about a live process say how many seconds of CPU it has used, where that can be told",
   ),
   output_budget_bytes: bytes(16_000, "output shown by one exec or wait; the middle is elided beyond it"),
   output_head_share: {
@@ -603,6 +661,20 @@ export function settingsFaults(layer: WrittenSettings, whole: Required<WrittenSe
     faults.push({
       key: "max_hold_seconds",
       says: `is ${hold}: it must be at least foreground_total_yield_seconds (${total}), so that no initial hold is cut`,
+    });
+  }
+  const { process_slots: slots, process_slots_protected: safe } = whole;
+  if (slots !== "none" && whole.process_slots_full === "prune" && slots <= safe) {
+    faults.push({
+      key: "process_slots",
+      says: `is ${slots}: it must be more than process_slots_protected (${safe}), or nothing could be pruned`,
+    });
+  }
+  const { foreground_only_timeout_default_seconds: only, foreground_only_timeout_max_seconds: onlyMost } = whole;
+  if (only > onlyMost) {
+    faults.push({
+      key: "foreground_only_timeout_default_seconds",
+      says: `is ${only}: it must not exceed foreground_only_timeout_max_seconds (${onlyMost})`,
     });
   }
   const { finalization_reserve_min_seconds: least, finalization_reserve_max_seconds: most } = whole;

@@ -122,6 +122,23 @@ export function hardTimeout(call: TimeoutCall, settings: Settings, budget: RunBu
   };
 }
 
+/** The hard timeout of a command where there is nothing but the foreground: cut to its maximum, never refused. */
+export function foregroundOnlyTimeout(requested: Duration | null, settings: Settings): HardTimeout {
+  const { foregroundOnlyTimeoutDefault: usual, foregroundOnlyTimeoutMax: most } = settings;
+  const wished = requested === null || requested <= nothing ? usual : requested;
+  return {
+    length: shorter(wished, most),
+    suppressesYield: true,
+    clampReasons: wished > most ? ["hard_timeout_max"] : [],
+  };
+}
+
+/** The settings of one call whose timeout is the cap of its hold: nothing else brings it back before, unless its client must. */
+export function handingOver(length: Duration, settings: Settings): Settings {
+  const total = settings.maxHold === null ? length : shorter(length, settings.maxHold);
+  return { ...settings, foregroundIdleYield: null, foregroundTotalYield: total, foregroundAutoAwaitMax: length };
+}
+
 function ofItsClass({ commandClass: found, length }: ClassTimeout): string {
   return `${CLASS_SETTINGS[found][1]}, the hard timeout of class ${found}, is ${inSeconds(length)}`;
 }

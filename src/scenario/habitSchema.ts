@@ -1,5 +1,6 @@
 /** How a profile may be written: the habits of a stub model, and what a scenario may change of them. */
 import { z } from "zod";
+import { ACTIONS } from "../agent/events.ts";
 import { BETWEEN, IN_THE_RESERVE, ON_READY } from "../agent/model.ts";
 import { MESSAGE_KINDS } from "../policy/notice.ts";
 import { listed } from "./fault.ts";
@@ -69,9 +70,14 @@ const stops = keys("a reason to stop", {
   quiet_waits: count("a number of quiet waits", 1, 1_000_000).optional(),
   running_seconds: length().optional(),
   failure_seen: flag().optional(),
+  cpu_idle: flag()
+    .optional()
+    .describe(
+      "results say that it has used hardly any CPU since the look before; where they say nothing it never holds",
+    ),
   probability: share().optional().describe("once everything else holds: how likely it is at each look"),
 }).refine((rule) => Object.keys(rule).length > 0, {
-  error: "says nothing: expected quiet_waits, running_seconds, failure_seen or probability",
+  error: "says nothing: expected quiet_waits, running_seconds, failure_seen, cpu_idle or probability",
 });
 
 const obeys = keys(
@@ -182,6 +188,15 @@ const habits = {
     })
     .optional()
     .describe("a noisy estimate of a command's usual length, and what follows from it; replaces the profile's whole"),
+  tools: someOf(
+    keys("a set of tools", {
+      from: count("the number of a tool call", 1, 1_000_000),
+      has: z.array(words(ACTIONS), { error: wanted("a list of tools") }),
+    }),
+    "a list of { from, has }",
+  )
+    .optional()
+    .describe("which tools it has for processes, from which tool call of the trial on; by default all, always"),
   forgets_after_compaction: share().optional().describe("how likely it is to forget its live processes"),
   obeys: obeys
     .optional()

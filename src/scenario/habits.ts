@@ -6,6 +6,7 @@ import {
   PLAIN_HABITS,
   type Profile,
   type StopRule,
+  type ToolRule,
   USUAL_CONTEXT,
   type WaitRule,
 } from "../agent/model.ts";
@@ -88,6 +89,7 @@ function habitsOf(context: Context, place: Place, file: ProfileChanges): Habits 
       timeoutFactor: expects.timeout_factor ?? null,
     };
   }
+  if (file.tools !== undefined) habits.tools = toolsOf(context.reading, part(place, "tools"), file.tools);
   if (file.forgets_after_compaction !== undefined) habits.forgets = file.forgets_after_compaction;
   if (file.obeys !== undefined) {
     habits.obeys = Object.fromEntries(
@@ -135,12 +137,24 @@ function lengthsOf(context: Context, place: Place, asked: WaitFile["seconds"]): 
   return { drawn: distributionOf(context, place, drawn) };
 }
 
+function toolsOf(reading: Reading, place: Place, file: NonNullable<ProfileFile["tools"]>): readonly ToolRule[] {
+  for (const [index, { from }] of file.entries()) {
+    const before = file[index - 1];
+    const at = part(place, index, "from");
+    if (before === undefined && from !== 1) reading.fault(at, `is ${from}: expected 1, as the first call needs tools`);
+    if (before !== undefined && from <= before.from)
+      reading.fault(at, `is ${from}: expected more than ${before.from}, as rules come in order`);
+  }
+  return file;
+}
+
 function stopRulesOf(file: ProfileFile["stops_a_process"]): readonly StopRule[] {
   if (file === "never") return [];
-  return file.any_of.map(({ quiet_waits, running_seconds, failure_seen, probability }) => ({
+  return file.any_of.map(({ quiet_waits, running_seconds, failure_seen, cpu_idle, probability }) => ({
     quietWaits: quiet_waits ?? null,
     running: running_seconds === undefined ? null : seconds(running_seconds),
     failureSeen: failure_seen ?? null,
+    ...(cpu_idle === undefined ? {} : { cpuIdle: cpu_idle }),
     ...(probability === undefined ? {} : { probability }),
   }));
 }

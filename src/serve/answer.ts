@@ -29,8 +29,9 @@ export function answerText(
 function statusLine(result: AnyResult): string {
   const parts = [standing(result)];
   if ("requested_wait_seconds" in result) parts.push(...waitWords(result));
-  if ("auto_await_outcome" in result) parts.push(...holdWords(result), ...classWords(result));
+  if ("auto_await_outcome" in result) parts.push(...holdWords(result), ...classWords(result), ...twinWords(result));
   if (result.status === "running") parts.push(whatNext(result.process_id));
+  if (result.cpu_seconds !== undefined) parts.push(`It has used ${result.cpu_seconds} s of CPU.`);
   parts.push(...leftWords(result));
   if (!result.output_complete) parts.push("Some of its output may be missing here.");
   parts.push(`Its output so far ends at byte ${result.next_offset}.`);
@@ -99,6 +100,11 @@ function waitWords(result: WaitResult): readonly string[] {
 function holdWords({ status, auto_await_outcome: outcome, clamp_reasons: reasons }: ExecResult): readonly string[] {
   if (status !== "running" || outcome === null) return [];
   return [reasons.length === 0 ? `It was handed back (${outcome}).` : `It was handed back early (${listed(reasons)}).`];
+}
+
+/** Another run of the same command that lives beside it. */
+function twinWords({ duplicate_of: twin, duplicate_elapsed_seconds: elapsed }: ExecResult): readonly string[] {
+  return twin === undefined ? [] : [`The same command was running already, as ${twin}, for ${elapsed} s.`];
 }
 
 /** Whose hard limit it was, where the caller named none. */

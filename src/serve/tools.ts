@@ -351,6 +351,12 @@ const processFields = {
   output_complete: described({ type: "boolean" }, "whether everything it printed can still be read"),
 } as const;
 
+const cpuField = {
+  cpu_seconds: someSeconds(
+    "given while it lives, if this runtime tells it: CPU time used with all that it has started",
+  ),
+} as const;
+
 const endFields = {
   surviving_processes: described(
     { type: "integer", minimum: 1 },
@@ -393,6 +399,12 @@ const execOutput: ObjectSchema = {
       { type: "array", items: { type: "string", enum: CAPPED_RISKS } },
       "given if it came back earlier because it looked likely to hang: why; nothing was stopped",
     ),
+    duplicate_of: described(
+      { type: "string" },
+      "given if the same command was running already when this one was started: the name of that one",
+    ),
+    duplicate_elapsed_seconds: someSeconds("beside it: how long that one had been running"),
+    ...cpuField,
     ...endFields,
     ...budgetFields,
     ...noticeField,
@@ -470,6 +482,7 @@ const processOutput: ObjectSchema = {
     ...waitFields,
     ...earlyField,
     ...listFields,
+    ...cpuField,
     ...endFields,
     ...budgetFields,
     ...hintField,

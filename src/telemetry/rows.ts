@@ -84,7 +84,13 @@ interface OpenCall {
   readonly wait: Of<"wait_granted"> | null;
 }
 
-const LIMITS = { steps: "step_limit", tokens: "token_limit", cost: "cost_limit" } as const;
+const LIMITS = {
+  steps: "step_limit",
+  tokens: "token_limit",
+  cost: "cost_limit",
+  timeout_strikes: "timeout_strikes",
+  command_time: "command_time_limit",
+} as const;
 
 class TrialFold {
   readonly #events: readonly TrialEvent[];
@@ -313,6 +319,7 @@ class TrialFold {
       // Told by what follows.
       case "exit_held":
       case "forgot":
+      case "pruned":
       case "job_began":
       case "happened":
         return;

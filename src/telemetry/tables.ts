@@ -23,6 +23,8 @@ export const OUTCOMES = [
   "gave_up",
   "infrastructure",
   "ended",
+  "timeout_strikes",
+  "command_time_limit",
 ] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 

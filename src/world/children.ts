@@ -297,6 +297,16 @@ class Child implements WatchedProcess {
     else this.#terminatePart(this.family, grace, by, reach);
   }
 
+  cpu(_now: Instant): Duration | null {
+    const { patrol, table } = this.#session;
+    const { family } = this;
+    if (family === null || table.cpuOf === undefined) return null;
+    patrol.look();
+    let used = 0;
+    for (const { pid } of family.living) used += table.cpuOf(pid) ?? 0;
+    return milliseconds(used);
+  }
+
   limit(limit: LimitEffect, _now: Instant): void {
     if (this.#end !== null || this.family === null || this.#ending !== "none") return;
     if (this.#exit !== null && this.#overAt === "exit") return;

@@ -335,6 +335,8 @@ export class LiveRun<Result> {
       case "start":
         this.#world.start(effect, now);
         return { at: now };
+      case "usage":
+        return { at: now, cpu: this.#world.watched(effect.process).process.cpu?.(now) ?? null };
       case "probe":
         return { at: now, answers: this.#world.answersAt(effect.port, now) };
       case "limit":

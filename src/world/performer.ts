@@ -104,6 +104,7 @@ function withMarks(child: WatchedProcess, prints: Prints): WatchedProcess {
     quietAt: (quiet, now) => child.quietAt(quiet, now),
     terminate: (at, grace, by, reach) => child.terminate(at, grace, by, reach),
     limit: (limit, now) => child.limit(limit, now),
+    cpu: (now) => child.cpu?.(now) ?? null,
     unending: () => child.unending?.() ?? false,
     read(from, limit, now) {
       const piece = child.read(from, limit, now);

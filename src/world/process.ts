@@ -254,6 +254,18 @@ export class ScriptedProcess implements WatchedProcess {
     return last === null ? null : this.#when(last);
   }
 
+  /** What its script has used of the CPU: so many cores for as long as each stretch of it has lasted. */
+  cpu(now: Instant): Duration {
+    let left = this.#done(now);
+    let used = 0;
+    for (const { cpu, lasts } of this.command.stretches ?? []) {
+      used += cpu * Math.min(left, lasts);
+      left -= lasts;
+      if (left <= 0) break;
+    }
+    return Math.round(used) as Duration;
+  }
+
   /** When the quiet that is asked for has lasted, as things stand: output still to come pushes it on. */
   quietAt(quiet: Quiet, now: Instant): Instant {
     if (quiet.since === "start") return after(this.lastOutputAt(now) ?? this.startedAt, quiet.length);

@@ -48,6 +48,7 @@ export function scriptedPort(clock: Clock, terms: HostTerms | null = null): Proc
         read: (from, limit, now) => process.read(from, limit, now),
         evidenceAt: (sought) => process.evidenceAt(sought),
         announcedAt: () => process.announcedAt(),
+        cpu: (now) => process.cpu(now),
         servesAt: (now) => process.servesAt(now),
         terminate(at, grace, by, reach) {
           isEnded(process.terminate(at, grace, by, reach));

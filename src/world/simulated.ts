@@ -567,6 +567,8 @@ class Strand {
       }
       case "read":
         return { at: now, ...trial.process(effect.process).read(effect.from, effect.limit, now) };
+      case "usage":
+        return { at: now, cpu: trial.process(effect.process).cpu(now) };
       case "probe":
         return { at: now, answers: trial.answersAt(effect.port, now) };
       case "together":

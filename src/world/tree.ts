@@ -41,6 +41,8 @@ export interface ProcessTable {
   one(pid: number): Seen | null;
   /** The mark in its environment; null if there is none or we may not look, undefined if it cannot be told yet. */
   markOf(pid: number): string | null | undefined;
+  /** CPU time used by a process and by those it has started and collected, in milliseconds; left out where it is not told. */
+  cpuOf?(pid: number): number | null;
   /** Whether there is anybody in a process group. */
   hasGroup(group: number): boolean;
   /** Sends a signal to a process, or to a group if negative. Whoever is gone or out of reach does not get it. */
@@ -99,10 +101,22 @@ function procTable(): ProcessTable {
       // Between one program and the next an environment is empty for a moment.
       return environment === "" ? undefined : markIn(environment, "\0");
     },
+    cpuOf(pid) {
+      const stat = readOf(`/proc/${pid}/stat`, 1_024);
+      if (stat === null) return null;
+      const used = stat
+        .slice(stat.lastIndexOf(")") + 2)
+        .split(" ")
+        .slice(11, 15);
+      return used.reduce((sum, ticks) => sum + Number(ticks), 0) * TICK;
+    },
     hasGroup,
     send,
   };
 }
+
+/** Linux tells CPU time in hundredths of a second, whatever its own clock does. In milliseconds. */
+const TICK = 10;
 
 /** Anywhere else: as `ps` tells it. @param flags that list every process, with its environment and in full width */
 export function psTable(flags: readonly string[]): ProcessTable {

@@ -31,6 +31,8 @@ export interface WatchedProcess {
   announcedAt?(): Instant;
   /** Whether it answers at the port it serves; left out where nobody can know. */
   servesAt?(now: Instant): boolean;
+  /** CPU time used by it and all it has started, since its start; null, or left out, where nobody can tell. */
+  cpu?(now: Instant): Duration | null;
   /** Whether not even KILL has ended it, and nobody waits for that any longer; left out where that cannot be. */
   unending?(): boolean;
 }

@@ -220,6 +220,8 @@ const said: readonly (readonly [event: TrialEvent, line: string | null])[] = [
   [{ event: "happened", at, what: "user_stop" }, "outside             user_stop"],
   [{ event: "swept", at, process, end: { ...end, by: "stop" } }, "swept    process-1"],
   [{ event: "swept", at, process, end: null }, "swept    process-1  still running"],
+  [{ event: "pruned", at, process }, "pruned   process-1"],
+  [{ event: "limit_reached", at, limit: "timeout_strikes" }, "cut off             timeout_strikes limit"],
   [{ event: "limit_reached", at, limit: "tokens" }, "cut off             tokens limit"],
   [{ event: "provider_failed", at }, "failed              the provider gave no answer"],
 

@@ -26,6 +26,8 @@ const fresh: Seen = {
   quietWaits: 0,
   failureSeen: false,
   readySeen: false,
+  cpu: null,
+  cpuIdle: null,
   elapsed: seconds(10),
   firstControl: seconds(10),
   remaining: null,

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import type { Agent } from "../../src/agent/effects.ts";
+import type { WrittenSettings } from "../../src/policy/settings.ts";
 import { loadPolicy } from "../../src/scenario/load.ts";
 import type { Phase } from "../../src/world/script.ts";
 import {
@@ -101,18 +102,22 @@ export function preset(name: string, rows: readonly Row[]): void {
       expect(rows.length).toBeGreaterThanOrEqual(6);
     });
 
-    for (const [world, perform] of worlds) {
-      for (const [says, work, expected, told] of rows) {
-        test(`${says} (${world})`, async () => {
-          let value: { readonly is: unknown } | null = null;
-          const settings = policy.written;
-          const whole = session({ outerLimit: 20_000, settings, ...told }, function* (hands) {
-            value = { is: yield* work(hands) };
-          });
-          await perform(whole);
-          expect(value).toMatchObject({ is: expected });
-        });
-      }
-    }
+    holds(rows, policy.written);
   });
+}
+
+/** What rows say is so under these settings, in every world. */
+export function holds(rows: readonly Row[], settings: WrittenSettings): void {
+  for (const [world, perform] of worlds) {
+    for (const [says, work, expected, told] of rows) {
+      test(`${says} (${world})`, async () => {
+        let value: { readonly is: unknown } | null = null;
+        const whole = session({ outerLimit: 20_000, settings, ...told }, function* (hands) {
+          value = { is: yield* work(hands) };
+        });
+        await perform(whole);
+        expect(value).toMatchObject({ is: expected });
+      });
+    }
+  }
 }

@@ -101,7 +101,7 @@ waits:
 stops_a_process:
   any_of:
     - { probability: 0.05 }
-    - { quiet_waits: 2, running_seconds: 900, failure_seen: false, probability: 0.5 }
+    - { quiet_waits: 2, running_seconds: 900, failure_seen: false, cpu_idle: true, probability: 0.5 }
 in_the_reserve: [{ do: finish, p: 0.75 }, { do: ignore, p: 0.25 }]
 between: [{ do: wait, p: 0.6 }, { do: status, p: 0.1 }, { do: read_output, p: 0.1 }, { do: probe, p: 0.1 }, { do: work, p: 0.1 }]
 on_ready: keep_waiting
@@ -109,6 +109,7 @@ arguments: { background_share: 0.1, timeout_share: 0.3, timeout_seconds: { expon
 reruns: { running: 0.05, timed_out: 0.5, at_most: 2 }
 waits_for_conditions: { timeout_seconds: 600, every_seconds: 10 }
 expects: { sigma: 0.8, background_over_seconds: 120, timeout_factor: 3 }
+tools: [{ from: 1, has: [] }, { from: 20, has: [wait, status, stop, list, read_output] }]
 forgets_after_compaction: 0.2
 obeys: { hint: 0.9, reminder: 0, heartbeat: 0.5 }
 ends_its_turn: 0.7

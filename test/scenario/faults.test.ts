@@ -496,7 +496,9 @@ describe("a profile is refused for", () => {
     [
       "a reason to stop that gives no reason",
       long.replace("{ quiet_waits: 4 }", "▸{}"),
-      ["stops_a_process.any_of[0] says nothing: expected quiet_waits, running_seconds, failure_seen or probability"],
+      [
+        "stops_a_process.any_of[0] says nothing: expected quiet_waits, running_seconds, failure_seen, cpu_idle or probability",
+      ],
     ],
     [
       "messages that it neither obeys nor ignores, of kinds that there are not",
@@ -627,6 +629,27 @@ describe("a habit is refused for", () => {
       [
         "waits_for_conditions.timeout_seconds is 0: expected a length of time in seconds, 0.001 or more",
         'waits_for_conditions.every_seconds is "10s": expected a length of time in seconds, 0.001 or more; write 10',
+      ],
+    ],
+    [
+      "tools that there are not",
+      {
+        tools: "[{ from: 1, has: [▸wiat] }, { from: ▸0, has: ▸all }]",
+        stops_a_process: "{ any_of: [{ cpu_idle: ▸0 }] }",
+      },
+      [
+        "stops_a_process.any_of[0].cpu_idle is 0: expected true or false",
+        'tools[0].has[0] is "wiat": expected wait, status, stop, list or read_output',
+        "tools[1].from is 0: expected the number of a tool call, a whole number from 1 to 1000000",
+        'tools[1].has is "all": expected a list of tools',
+      ],
+    ],
+    [
+      "tools that begin too late, and out of order",
+      { tools: "[{ from: ▸2, has: [wait] }, { from: ▸2, has: [] }]" },
+      [
+        "tools[0].from is 2: expected 1, as the first call needs tools",
+        "tools[1].from is 2: expected more than 2, as rules come in order",
       ],
     ],
     [

@@ -473,7 +473,7 @@ describe("a profile", () => {
       ],
       stopsAProcess: [
         { quietWaits: null, running: null, failureSeen: null, probability: 0.05 },
-        { quietWaits: 2, running: seconds(900), failureSeen: false, probability: 0.5 },
+        { quietWaits: 2, running: seconds(900), failureSeen: false, cpuIdle: true, probability: 0.5 },
       ],
       inTheReserve: [
         { does: "finish", p: 0.75 },
@@ -493,6 +493,10 @@ describe("a profile", () => {
       obeys: { notice: 1, reminder: 0, hint: 0.9, heartbeat: 0.5, deadline_notice: 1, wrap_up: 1 },
       endsItsTurn: 0.7,
       expects: { sigma: 0.8, backgroundOver: seconds(120), timeoutFactor: 3 },
+      tools: [
+        { from: 1, has: [] },
+        { from: 20, has: ["wait", "status", "stop", "list", "read_output"] },
+      ],
       forgets: 0.2,
       context: {
         start: 30_000,

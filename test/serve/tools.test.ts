@@ -138,6 +138,7 @@ describe("a schema", () => {
         ...["next_offset", "output_complete", "remaining_run_seconds", "finalization_reserve_seconds", "guidance"],
         ...["hard_timeout_seconds", "command_class", "command_risks", "surviving_processes", "output_held_open"],
         ...["silence_ended_it", "background_watchdog_seconds", "notices"],
+        ...["cpu_seconds", "duplicate_of", "duplicate_elapsed_seconds"],
       ].sort(),
     );
     expect(Object.keys(process.outputSchema.properties).sort()).toEqual(
@@ -148,6 +149,7 @@ describe("a schema", () => {
         ...["remaining_run_seconds", "finalization_reserve_seconds", "output", "offset", "next_offset"],
         ...["output_complete", "guidance", "processes", "totals", "surviving_processes", "output_held_open"],
         ...["silence_ended_it", "hint", "notices"],
+        ...["cpu_seconds"],
       ].sort(),
     );
   });
