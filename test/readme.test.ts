@@ -106,7 +106,12 @@ function figuresInWords(): string {
 function settingsInWords(): string {
   const rows = settingKeys.map((key) => {
     const setting = settingsTable[key];
-    return `| \`${key}\` | ${setting.default} | ${expected(setting)} | ${setting.says} |\n`;
+    return `| \`${key}\` | ${setting.default} | ${expected(setting)} | ${inCell(setting.says)} |\n`;
   });
   return `| setting | default | takes | says |\n| --- | --- | --- | --- |\n${rows.join("")}`;
+}
+
+/** A bar would end the cell. */
+function inCell(text: string): string {
+  return text.replaceAll("|", "\\|");
 }

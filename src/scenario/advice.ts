@@ -104,6 +104,7 @@ function outlivedCache({ settings, budget, profile, provider }: Arm, { source }:
   if (provider === null || provider.economy.cache === null) return null;
   const { lifetime } = provider.economy.cache;
   const { processPollMaxWait: ceiling, processPollDefaultWait: usual, maxHold } = settings;
+  if (settings.cacheAwareSlice) return null;
   // Of a budget only whether it is told is of interest here.
   const told = budget === "untold" ? null : runBudget({ runBudget: lifetime }, settings);
   const slice = sliceOf(settings, told, profile.cadence);
