@@ -142,6 +142,16 @@ const presets: Readonly<Record<string, readonly Row[]>> = {
       "timeout_seconds is 0: expected more than 0, up to 3600; left out, it is 30, as of class default",
     ],
     [
+      "of four calls in ten seconds the last is refused, and told when to come back",
+      function* (hands) {
+        for (let nth = 0; nth < 3; nth += 1) {
+          result(yield* hands.exec(commandOf({ line: "ls", phases: [lasts(1)] })));
+        }
+        return refusal(yield* hands.exec(commandOf({ line: "ls", phases: [lasts(1)] })));
+      },
+      "too many commands in too short a time: come back in 7 s",
+    ],
+    [
       "a timeout kills at once, without a grace",
       function* (hands) {
         return result(yield* hands.exec(commandOf({ phases: [hangs()], line: "ls", onTerm: null })));
