@@ -353,6 +353,7 @@ export function runs(
     readonly id?: string;
     readonly neededLater?: boolean;
     readonly persist?: boolean;
+    readonly optional?: boolean;
   } = {},
 ): RunStep {
   return {
@@ -363,6 +364,7 @@ export function runs(
     timeout: options.timeout === undefined ? null : seconds(options.timeout),
     thenStep: false,
     ...(options.neededLater === undefined ? null : { neededLater: options.neededLater }),
+    ...(options.optional === undefined ? null : { optional: options.optional }),
     ...(options.persist === undefined ? null : { persist: options.persist }),
   };
 }

@@ -271,8 +271,8 @@ export const WOKEN_BY = ["message", "outside"] as const;
 /** What has begun another turn. */
 export type WokenBy = (typeof WOKEN_BY)[number];
 
-export const JOB_RESULTS = ["whole", "partial", "salvaged"] as const;
-/** What a child job came to: all of its plan, a part of it, or what there was when its time was up. */
+export const JOB_RESULTS = ["whole", "partial", "salvaged", "trail"] as const;
+/** What a child job came to: all of its plan, a part of it, what it had written when its time was up, or the trail of its calls alone. */
 export type JobResult = (typeof JOB_RESULTS)[number];
 
 export const EVENT_NAMES = [

@@ -49,6 +49,8 @@ export interface RunStep {
   readonly thenStep: boolean;
   /** A later step says where it is needed: until then a model may work on something else. Left out: at once. */
   readonly neededLater?: boolean;
+  /** Can be left out where time is short. Left out: it cannot. */
+  readonly optional?: boolean;
   /** Declared to outlive the run. Left out: it is not. */
   readonly persist?: boolean;
 }

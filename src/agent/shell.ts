@@ -224,6 +224,8 @@ export interface ExecCall {
   readonly persist?: boolean;
   /** When the caller's prompt cache expires; left out: as the settings say. */
   readonly cacheUntil?: Instant | null;
+  /** When the caller is to be told something that ends a hold; left out: it is not. */
+  readonly toldAt?: Instant | null;
   /** In place of the settings' own bound, for a client that waits longer or less long than others; left out: theirs. */
   readonly maxHold?: Duration | null;
   /** Whether the caller has any tool to read results with later; left out: it has. */
@@ -531,12 +533,12 @@ export class Shell {
     settings: Settings,
   ): Agent<ForegroundHold> {
     const { id, startedAt } = process;
-    const { cacheUntil = this.#cacheUntil() } = asked;
+    const { cacheUntil = this.#cacheUntil(), toldAt = null } = asked;
     const boundary = first.at;
     const { line } = process.command;
     const stands = ({ lastOutputAt }: Held): AtBoundary => ({
       ...{ calledAt, startedAt, boundary, lastOutputAt, line },
-      cacheUntil,
+      ...{ cacheUntil, toldAt },
     });
     const granted = autoAwait(stands(first), settings, this.#budget);
     const risks = this.#risksIn(granted.clampReasons, line, boundary);
@@ -644,7 +646,7 @@ export class Shell {
    *
    * @param requested as the model named it; null if it named none
    * @param maxHold as for `exec`
-   * @param cacheUntil as for `exec`
+   * @param cacheUntil as for `exec`, and so is `toldAt`
    */
   *wait(
     id: ProcessId,
@@ -652,6 +654,7 @@ export class Shell {
     now: Instant,
     maxHold?: Duration | null,
     cacheUntil: Instant | null = this.#cacheUntil(),
+    toldAt: Instant | null = null,
   ): Agent<Returned<WaitResult>> {
     this.#calls += 1;
     const call = this.#calls;
@@ -665,7 +668,7 @@ export class Shell {
       const why = `wait_sec is ${inSeconds(asked.requested)}: a wait is at most ${inSeconds(ceiling)} s`;
       return this.#refuse(call, now, why);
     }
-    const granted = processWait(asked.asked, settings, this.#budget, this.#cadence, now, cacheUntil);
+    const granted = processWait(asked.asked, settings, this.#budget, this.#cadence, now, cacheUntil, toldAt);
     this.#record({
       event: "wait_granted",
       at: now,

@@ -7,12 +7,24 @@
  */
 import { sampler } from "../distribution.ts";
 import { type RunBudget, reserveBegins, reserveOf, runBudget, type ToldBudget } from "../policy/budget.ts";
+import { type Deadline, runDeadlines, softDeadline, tellsOfEnds } from "../policy/deadline.ts";
 import { type MessageKind, tellsOfProcesses, utf8Length } from "../policy/notice.ts";
 import type { Settings } from "../policy/settings.ts";
-import { after, before, beginning, between, type Duration, type Instant, nothing, seconds } from "../policy/time.ts";
+import {
+  after,
+  before,
+  beginning,
+  between,
+  type Duration,
+  type Instant,
+  never,
+  nothing,
+  seconds,
+} from "../policy/time.ts";
 import type { Draws, Key } from "../random.ts";
 import type { Condition } from "./condition.ts";
 import { Conversation, type Economy } from "./context.ts";
+import { Deadlines } from "./deadlines.ts";
 import {
   type Agent,
   type Asked,
@@ -136,7 +148,10 @@ function* pursue(work: Work): Agent<void> {
             const thought = work.thought(step.length);
             for (let takes = thought.next(); takes !== null; takes = thought.next()) {
               if (work.isFull) yield* work.compacts();
-              if (work.hears) yield* work.takesMessages();
+              if (work.hears) {
+                yield* work.takesMessages();
+                if (work.finishing) break;
+              }
               const end = after(work.now, takes);
               const asked = (yield work.asks("work", null, takes, true)) as Asked<null>;
               work.answered(asked);
@@ -147,7 +162,10 @@ function* pursue(work: Work): Agent<void> {
           break;
         }
         case "run": {
-          if (!work.isReady) yield* work.comesToCall();
+          if (!work.isReady) {
+            yield* work.comesToCall();
+            if (work.skips(step)) break;
+          }
           let returned: Returned<ExecResult>;
           if (!shell.isPlain) returned = yield* shell.exec(work.calling(step, 0), work.now);
           else {
@@ -215,6 +233,14 @@ class Work {
   isReady: boolean;
   /** Whether calls are made as the plan says, and nothing is ever added. */
   readonly plainly: boolean;
+  /** Whether its holds end where it is to be told. */
+  readonly #endsHolds: boolean;
+  /** What it is still to be told of the end, in order of time. */
+  readonly #deadlines: Deadlines;
+  /** Told that time is short: what can be left out is, and what stands is committed. */
+  #hurries = false;
+  /** How many messages of each kind have told of an end so far. */
+  readonly #toldOfEnds = { deadline_notice: 0, wrap_up: 0 };
   /** Whether its calls say when its prompt cache expires. */
   readonly #mindsCache: boolean;
   /** Whether the run is held open at its end for what it still runs. */
@@ -274,20 +300,32 @@ class Work {
     const start = parent?.job.startTokens ?? profile.context.start;
     this.conversation = economy === null ? null : new Conversation(profile.context, economy, start);
     this.messages = tellsOfProcesses(settings) ? new Messages(settings, record) : null;
-    this.counts = this.conversation !== null || spec.limits !== undefined || this.messages !== null;
+    this.counts =
+      this.conversation !== null || spec.limits !== undefined || this.messages !== null || tellsOfEnds(settings);
+    const soft = parent === null ? null : softDeadline(parent.now, parent.job.timeout, settings);
+    const ends = parent === null ? runDeadlines(settings, budget) : soft === null ? [] : [soft];
+    const end = parent === null ? (budget?.deadline ?? never) : after(parent.now, parent.job.timeout ?? nothing);
+    this.#deadlines = new Deadlines(ends, end, record);
+    this.#endsHolds = soft !== null && settings.softDeadlineEndsHolds;
     this.#requestsKey = this.conversation === null ? spec.key : spec.luck.within(spec.key, "requests");
     this.#requestsHere = this.#requestsKey;
     this.isReady = !this.counts;
     this.#mindsCache = settings.cacheAwareSlice && this.conversation !== null;
-    this.plainly = callsPlainly(profile) && !this.#mindsCache;
+    this.plainly = callsPlainly(profile) && !this.#mindsCache && !this.#endsHolds;
     this.waitsAtExit = settings.exitWaitsForJobs && parent === null;
   }
 
   /** Whether a step is given up, to finish in time. */
-  skips({ step }: Step): boolean {
-    if (!this.#finishing || step === "commit" || step === "submit") return false;
+  skips(step: Step): boolean {
+    if (this.#hurries && step.step === "run" && step.optional === true) return true;
+    if (!this.#finishing || step.step === "commit" || step.step === "submit") return false;
     this.skipped = true;
     return true;
+  }
+
+  /** Giving up the rest of the plan to finish in time. */
+  get finishing(): boolean {
+    return this.#finishing;
   }
 
   /** Luck is keyed by the step of the plan, so that whatever a model does at one shifts nothing at the next. */
@@ -316,7 +354,7 @@ class Work {
   /** The plan is at its end, or somebody has cut it off. */
   ends(cutAt: Instant | null): void {
     if (cutAt !== null) this.now = cutAt;
-    if (this.#job !== null) this.#jobEnds(cutAt === null ? (this.skipped ? "partial" : "whole") : "salvaged");
+    if (this.#job !== null) this.#jobEnds(cutAt === null ? (this.skipped ? "partial" : "whole") : this.#salvaged());
     else {
       this.isDone = cutAt === null;
       this.#record(cutAt === null ? { event: "gave_up", at: this.now } : { event: "cut_off", at: cutAt });
@@ -335,8 +373,13 @@ class Work {
 
   /** It was left in the middle: what there is of a job reaches its parent, and what ends a trial is written down last. */
   isBrokenOff(): void {
-    if (this.#job !== null) this.#jobEnds("salvaged");
+    if (this.#job !== null) this.#jobEnds(this.#salvaged());
     else if (this.#sums.over !== null) this.#record(this.#sums.over);
+  }
+
+  /** What there is of a job that is broken off. */
+  #salvaged(): JobResult {
+    return this.#spec.settings.salvagesJobText ? "salvaged" : "trail";
   }
 
   get isOverForAll(): boolean {
@@ -366,7 +409,10 @@ class Work {
     const thought = this.thought(length);
     for (let takes = thought.next(); takes !== null; takes = thought.next()) {
       if (this.isFull) yield* this.compacts();
-      if (this.hears) yield* this.takesMessages();
+      if (this.hears) {
+        yield* this.takesMessages();
+        if (this.#finishing) return;
+      }
       const end = after(this.now, takes);
       const asked = (yield this.asks("work", null, takes, true)) as Asked<null>;
       this.answered(asked);
@@ -414,7 +460,9 @@ class Work {
     }
     if (this.isFull) yield* this.compacts();
     if (this.hears && !this.#heedsMessages) {
+      const finished = this.#finishing;
       yield* this.takesMessages();
+      if (this.#finishing && !finished) return null as Next;
       if (sight !== this.#lostSight || (about !== null && this.#results.has(about))) return null as Next;
     }
     const polls =
@@ -531,6 +579,7 @@ class Work {
     const command = attempt === 0 || redraw === null ? step.command : redraw(step.id, attempt);
     const own = called(profile, command.usual, step, luck, luck.within(key, step.id));
     return {
+      ...this.#toldAt,
       ...{ command, attempt, ...own, canRead: canRead(this.#tools) },
       ...(step.persist === true ? { persist: true } : null),
       ...(this.#mindsCache ? { cacheUntil: this.conversation!.cachedUntil } : null),
@@ -540,7 +589,7 @@ class Work {
   *does(step: Exclude<Step, { step: "think" | "run" | "commit" | "submit" }>): Agent<void> {
     switch (step.step) {
       case "think_steps":
-        for (let left = step.steps; left > 0; left -= 1) yield* this.#comeTo(null);
+        for (let left = step.steps; left > 0 && !this.#finishing; left -= 1) yield* this.#comeTo(null);
         return;
       case "status":
         return yield* this.#status(step);
@@ -921,9 +970,15 @@ class Work {
     return returned;
   }
 
+  /** When a hold is to end that is still held by then. */
+  get #toldAt(): { readonly toldAt: Instant } | null {
+    const { nextAt } = this.#deadlines;
+    return this.#endsHolds && nextAt > this.now && nextAt !== never ? { toldAt: nextAt } : null;
+  }
+
   #waits(process: ProcessId, length: Duration | null): Agent<Returned<WaitResult>> {
     const cacheUntil = this.#mindsCache ? this.conversation!.cachedUntil : undefined;
-    return this.shell.wait(process, length, this.now, undefined, cacheUntil);
+    return this.shell.wait(process, length, this.now, undefined, cacheUntil, this.#toldAt?.toldAt);
   }
 
   /** The time has come that the call returned at, and the model knows what the result said. */
@@ -949,14 +1004,53 @@ class Work {
 
   /** Whether it may be told of anything before its next step. */
   get hears(): boolean {
-    return this.messages?.mayTell ?? false;
+    return this.now >= this.#deadlines.nextAt || (this.messages?.mayTell ?? false);
   }
 
   /** Is told whatever there is to tell, and does about it what its habits are. */
   *takesMessages(): Agent<void> {
-    const told = yield* this.messages!.beforeStep(this.now);
+    if (this.now >= this.#deadlines.nextAt && !this.#heedsMessages) yield* this.#takesDeadlines();
+    if (this.messages === null || !this.messages.mayTell) return;
+    const told = yield* this.messages.beforeStep(this.now);
     for (const { bytes } of told) this.conversation?.shows(bytes);
     for (const message of told) yield* this.#heeds(message);
+  }
+
+  /** Is told what is left. */
+  *#takesDeadlines(): Agent<void> {
+    for (const { kind, bytes } of this.#deadlines.take(this.now)) {
+      this.conversation?.shows(bytes);
+      if (this.#obeysEnd(kind)) yield* this.#heedsEnd(kind);
+    }
+  }
+
+  #obeysEnd(kind: Deadline["kind"]): boolean {
+    const { profile, luck, key } = this.#spec;
+    this.#toldOfEnds[kind] += 1;
+    const draws = luck.within(luck.within(key, "obeys"), kind);
+    return luck.uniform(draws, this.#toldOfEnds[kind]) < profile.obeys[kind];
+  }
+
+  /** A job writes up; a run commits what stands and leaves out what it can, or finishes. */
+  *#heedsEnd(kind: Deadline["kind"]): Agent<void> {
+    this.#hurries = true;
+    this.#heedsMessages = true;
+    if (this.#job !== null) yield* this.#comeTo(null);
+    else if (kind === "deadline_notice" && this.#commitsLater) {
+      yield* this.#comeTo(null);
+      this.finishes("commit");
+    }
+    this.#heedsMessages = false;
+    if (kind !== "wrap_up") return;
+    this.#finishing = true;
+    const { step } = this.plan[this.#place]!;
+    // Whoever was about to finish anyway gives up nothing.
+    if (step !== "commit" && step !== "submit") this.skipped = true;
+  }
+
+  /** Whether the rest of the plan commits, or submits, anything. */
+  get #commitsLater(): boolean {
+    return this.plan.slice(this.#place + 1).some(({ step }) => step === "commit");
   }
 
   *#heeds(message: Message): Agent<void> {

@@ -36,6 +36,7 @@ export const AUTO_AWAIT_REASONS = [
   "remaining_run_budget",
   "command_risk",
   "prompt_cache_lifetime",
+  "soft_deadline",
   "client_call_limit",
 ] as const;
 export type AutoAwaitReason = (typeof AUTO_AWAIT_REASONS)[number];
@@ -45,6 +46,7 @@ export const WAIT_REASONS = [
   "process_wait_slice",
   "remaining_run_budget",
   "prompt_cache_lifetime",
+  "soft_deadline",
   "client_call_limit",
 ] as const;
 export type WaitReason = (typeof WAIT_REASONS)[number];
@@ -69,6 +71,8 @@ export interface AtBoundary {
   readonly line?: string;
   /** When the prompt cache of whoever called expires; left out, or null: it has none, or nobody knows. */
   readonly cacheUntil?: Instant | null;
+  /** When whoever called is to be told something; left out, or null: nobody is, or it waits for the hold's end. */
+  readonly toldAt?: Instant | null;
 }
 
 /**
@@ -77,12 +81,13 @@ export interface AtBoundary {
  * The cap counts from the command's start, not from the first yield; 0 turns auto-await off.
  */
 export function autoAwait(command: AtBoundary, settings: Settings, budget: RunBudget | null): Hold<AutoAwaitReason> {
-  const { calledAt, startedAt, boundary, line = "", cacheUntil = null } = command;
+  const { calledAt, startedAt, boundary, line = "", cacheUntil = null, toldAt = null } = command;
   const risk = riskCap(line, boundary, settings, budget);
   return shortest(boundary, capEnds(command, settings), {
     remaining_run_budget: settings.foregroundAutoAwaitBudgetAware && budget !== null ? reserveBegins(budget) : null,
     command_risk: risk === null ? null : after(startedAt, risk.length),
     prompt_cache_lifetime: cacheUntil === null ? null : cacheSlice(cacheUntil, settings, boundary),
+    soft_deadline: toldAt,
     client_call_limit: bound(calledAt, settings.maxHold),
   });
 }
@@ -142,7 +147,7 @@ export function refusedCeiling(asked: AskedWait, settings: Settings): Duration |
  * Until when one `process(wait)` may hold the model; `now` itself inside the reserve.
  *
  * @param cadence the model's own polling cadence, from its profile; null when it states none
- * @param cacheUntil as for a command
+ * @param cacheUntil as for a command, and so is `toldAt`
  */
 export function processWait(
   asked: Duration,
@@ -151,12 +156,14 @@ export function processWait(
   cadence: Duration | null,
   now: Instant,
   cacheUntil: Instant | null = null,
+  toldAt: Instant | null = null,
 ): Hold<WaitReason> {
   return shortest(now, after(now, asked), {
     process_poll_max_wait: bound(now, settings.processPollMaxWait),
     process_wait_slice: bound(now, sliceOf(settings, budget, cadence)),
     remaining_run_budget: settings.processWaitBudgetAware && budget !== null ? reserveBegins(budget) : null,
     prompt_cache_lifetime: cacheUntil === null ? null : cacheSlice(cacheUntil, settings, now),
+    soft_deadline: toldAt,
     client_call_limit: bound(now, settings.maxHold),
   });
 }

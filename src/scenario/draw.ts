@@ -121,7 +121,10 @@ class Drawing {
   }
 
   /** Looking at a process without waiting for it takes the model its usual step, whatever there is to see. */
-  #run({ id, command, background, timeout, neededLater, persist }: UndrawnRun, thenStep = background): RunStep {
+  #run(
+    { id, command, background, timeout, neededLater, optional, persist }: UndrawnRun,
+    thenStep = background,
+  ): RunStep {
     return {
       step: "run",
       id,
@@ -130,6 +133,7 @@ class Drawing {
       timeout,
       thenStep,
       ...(neededLater ? { neededLater } : {}),
+      ...(optional ? { optional } : {}),
       ...(persist ? { persist } : {}),
     };
   }

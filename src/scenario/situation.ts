@@ -82,6 +82,8 @@ export interface UndrawnRun {
   readonly timeout: Duration | null;
   /** A later step awaits it. */
   readonly neededLater: boolean;
+  /** Can be left out where time is short; left out: it cannot. */
+  readonly optional?: boolean;
   /** Declared to outlive the run; left out: it is not. */
   readonly persist?: boolean;
 }

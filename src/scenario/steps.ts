@@ -123,6 +123,7 @@ class PlanReader {
       background: run.background ?? false,
       timeout: run.timeout_seconds === undefined ? null : seconds(run.timeout_seconds),
       neededLater: scope.awaited.has(id),
+      ...(run.optional === true ? { optional: true } : {}),
       ...(run.persist === true ? { persist: true } : {}),
     };
   }

@@ -138,11 +138,12 @@ const run = oneOf(
       command: text("the name of a command"),
       background: flag().optional(),
       timeout_seconds: someLength().optional(),
+      optional: flag().optional().describe("left out by a model that is told that its time is short, and heeds it"),
       persist: flag().optional().describe("declared to outlive the run, where the policy makes a difference of it"),
       id: name("the step").optional(),
     }),
   ],
-  "the name of a command, or { command, background, timeout_seconds, persist, id }",
+  "the name of a command, or { command, background, timeout_seconds, optional, persist, id }",
 ).meta({ id: "run" });
 
 const atMost = () => count("a number of attempts", 1, 1_000);

@@ -4,11 +4,14 @@
  * Calls may run side by side, as a client makes them. All are answered by one shell and write into one list of events,
  * so a session is a trial like any other, and its rows are the same fold over it.
  */
+
+import { Deadlines } from "../agent/deadlines.ts";
 import type { Agent, Command, ProcessId } from "../agent/effects.ts";
 import type { ProcessCall, TrialEvent } from "../agent/events.ts";
 import { Messages, type NoticeOnResult, onResult } from "../agent/messages.ts";
 import { type Refused, type Returned, Shell } from "../agent/shell.ts";
 import { type RunBudget, reserveBegins } from "../policy/budget.ts";
+import { runDeadlines } from "../policy/deadline.ts";
 import { tellsOfProcesses } from "../policy/notice.ts";
 import type { Settings } from "../policy/settings.ts";
 import { after, beginning, type Duration, type Instant, never } from "../policy/time.ts";
@@ -47,6 +50,7 @@ export class Session {
   /** What a result tells beside what was asked; null where nothing ever is. */
   readonly #messages: Messages | null;
   readonly #world: LiveWorld;
+  readonly #deadlines: Deadlines;
   readonly #runs = new Set<Pick<LiveRun<never>, "cancel">>();
   #endedAt: Instant | null = null;
 
@@ -57,6 +61,8 @@ export class Session {
     this.commandOf = commandOf;
     this.#world = new LiveWorld(clock, port);
     this.#shell = new Shell({ settings, budget, cadence: null, record: (event) => this.#record(event) });
+    const end = budget === null ? never : budget.deadline;
+    this.#deadlines = new Deadlines(runDeadlines(settings, budget), end, (event) => this.#record(event));
     this.#messages = tellsOfProcesses(settings) ? new Messages(settings, (event) => this.#record(event)) : null;
     for (const { id, command, process } of lost) {
       this.#shell.adopt(id, command);
@@ -85,7 +91,8 @@ export class Session {
     isGone: () => boolean = () => false,
   ): LiveRun<Answered<Result>> {
     const agent = make(this.#shell, this.clock.now());
-    return this.#begins(this.#messages === null ? agent : this.#telling(agent, this.#messages, isGone));
+    const tells = this.#messages !== null || this.#deadlines.nextAt !== never;
+    return this.#begins(tells ? this.#telling(agent, isGone) : agent);
   }
 
   #begins<Result>(agent: Agent<Result>): LiveRun<Result> {
@@ -97,14 +104,16 @@ export class Session {
   }
 
   /** A result, and whatever is to be told with it. */
-  *#telling<Result>(call: Agent<Returned<Result>>, messages: Messages, isGone: () => boolean): Agent<Answered<Result>> {
+  *#telling<Result>(call: Agent<Returned<Result>>, isGone: () => boolean): Agent<Answered<Result>> {
     const returned = yield* call;
     if ("refused" in returned || isGone()) return returned;
     const { process, at } = returned;
-    if (process !== null) messages.hears(this.#shell.managed(process));
-    if (!messages.mayTell) return returned;
-    const told = yield* messages.beforeStep(at);
-    return told.length === 0 ? returned : { ...returned, notices: told.map(onResult) };
+    const messages = this.#messages;
+    if (process !== null) messages?.hears(this.#shell.managed(process));
+    const told = messages?.mayTell ? yield* messages.beforeStep(at) : [];
+    const ends = this.#deadlines.take(at).map(({ kind, text }): NoticeOnResult => ({ kind, text, process_ids: [] }));
+    const notices = [...ends, ...told.map(onResult)];
+    return notices.length === 0 ? returned : { ...returned, notices };
   }
 
   /** Writes down a call that could not be made. */

@@ -274,7 +274,7 @@ class TrialFold {
         return;
       case "job_ended":
         this.#jobsEnded += 1;
-        if (event.result === "salvaged") this.#jobCut(event, index);
+        if (event.result === "salvaged" || event.result === "trail") this.#jobCut(event, index);
         return;
       case "exit_awaited":
         this.#wasHeldOpen(event.at, index);

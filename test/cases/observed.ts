@@ -37,6 +37,10 @@ export interface Observed {
   /** Processes alive at the end, and whether any of them still serves. */
   readonly left: number;
   readonly serves: boolean;
+  /** What it was told of an end, and at which seconds; and what its jobs came to. */
+  readonly toldOfEnds: readonly (readonly [kind: string, at: number])[];
+  readonly jobs: readonly (readonly [result: string, at: number])[];
+  readonly committedAt: readonly number[];
   /** At which seconds the runtime has ended a process of its own accord. */
   readonly swept: readonly number[];
   /** Processes that had outlived the command that started them. */
@@ -106,6 +110,11 @@ function seen({ arm, task, events, grade, startedAt, endedAt }: FinishedTrial): 
     status: of("process_called").flatMap(({ action, at }) => (action === "status" ? [at / 1_000] : [])),
     left: of("left_behind").filter(({ end }) => end === null).length,
     serves: of("left_behind").some(({ answers }) => answers),
+    toldOfEnds: of("told")
+      .filter(({ kind }) => kind === "deadline_notice" || kind === "wrap_up")
+      .map(({ kind, at }) => [kind, at / 1_000]),
+    jobs: of("job_ended").map(({ result, at }) => [result, at / 1_000]),
+    committedAt: of("committed").map(({ at }) => at / 1_000),
     swept: of("swept").map(({ at }) => at / 1_000),
     survivors: sum(returned.filter(({ tool }) => tool === "exec").map(({ end }) => end?.survivors ?? 0)),
     outputLost: sum(returned.map(({ outputLost }) => outputLost)),

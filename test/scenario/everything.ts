@@ -72,7 +72,7 @@ plan:
       id: mending
   - probe: dev
   - think: { seconds: 60 }
-  - run: { command: suite, background: true, id: last }
+  - run: { command: suite, background: true, id: last, optional: true }
   - await: last
   - status: dev
   - commit: {}

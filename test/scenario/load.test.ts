@@ -393,7 +393,7 @@ describe("a scenario that says everything", () => {
       },
       { step: "probe", of: "dev" },
       { step: "think", id: "think-1", seconds: fixed(60) },
-      run("last", "suite", { background: true, neededLater: true }),
+      run("last", "suite", { background: true, neededLater: true, optional: true }),
       { step: "await", of: "last" },
       { step: "status", of: "dev" },
       { step: "commit" },
