@@ -17,6 +17,8 @@ words AS (
 )
 SELECT CASE
   WHEN count(*) <= 4 THEN 'Against ' || any_value(against) || ', ' || string_agg(said, '; ' ORDER BY position) || '.'
+  WHEN count(*) FILTER (saved > 0.05) = 0 THEN 'Against ' || any_value(against) || ', no arm saves low-information waits.'
+  WHEN count(*) FILTER (saved > 0.05) = 1 THEN 'Against ' || any_value(against) || ', waits are saved in one arm only: ' || any_value(said) FILTER (saved > 0.05) || '.'
   ELSE 'Against ' || any_value(against) || ', the cheapest saving is where ' || (SELECT said FROM words WHERE saved > 0.05 ORDER BY given / saved, position LIMIT 1)
     || '; the dearest where ' || (SELECT said FROM words WHERE saved > 0.05 ORDER BY given / saved DESC, position LIMIT 1) || '.'
 END AS answer

@@ -9,13 +9,20 @@ import { counted, listed, type Names, scrolling, table } from "./words.ts";
 /** Arms stand in columns up to this many; more read better as rows. */
 export const ARMS_ACROSS = 5;
 
+/** Arms that have a name of their own say what they are, one line each, up to so many. */
+const ARMS_TOLD = 24;
+
+/** Where many arms differ in more than this, the table is for those who ask. */
+const ASPECTS_OPEN = 12;
+
 export function armsBlock({ arms, declaredFactors, row: { crossed } }: Experiment, names: Names): Html {
   const aspects = differing(arms, declaredFactors);
   const confounded =
     !crossed && declaredFactors.length > 1
       ? html`<p>Arms differ in ${listed(declaredFactors)} at once: a difference between two of them cannot be put down to one of these alone.</p>`
       : null;
-  const says = html`<ul class="says">${arms.length <= ARMS_ACROSS && arms.map(({ row }) => html`<li>${names.chip(row.arm)} <span>${row.says}</span></li>`)}</ul>`;
+  const told = arms.length <= ARMS_ACROSS || (!crossed && arms.length <= ARMS_TOLD);
+  const says = html`<ul class="says">${told && arms.map(({ row }) => html`<li>${names.chip(row.arm)} <span>${row.says}</span></li>`)}</ul>`;
   const across = arms.length <= ARMS_ACROSS;
   const differences = across
     ? table(
@@ -28,10 +35,14 @@ export function armsBlock({ arms, declaredFactors, row: { crossed } }: Experimen
         [{ head: "arm" }, ...aspects.map(({ aspect }) => ({ head: html`<code>${aspect}</code>` }))],
         arms.map((arm) => [names.chip(arm.row.arm), ...aspects.map(({ level }) => level(arm))]),
       );
-  return html`${across ? says : null}${confounded}${
+  const many = !across && aspects.length > ASPECTS_OPEN;
+  const shown = scrolling("What arms differ in", differences);
+  return html`${told ? says : null}${confounded}${
     aspects.length === 0
       ? html`<p>${arms.length === 1 ? "There is one arm, and nothing to compare it with." : "The arms are alike in every setting: this is an A/A panel, and differences are chance."}</p>`
-      : scrolling("What arms differ in", differences)
+      : many
+        ? html`<details><summary>What arms differ in, ${counted(aspects.length, "setting")}</summary>${shown}</details>`
+        : shown
   }
 <details><summary>Every arm in full</summary>
 <p class="note">The resolved policy, lengths in seconds. Rows in which arms differ are marked.</p>

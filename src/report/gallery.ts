@@ -6,7 +6,7 @@
  */
 import type { Reading } from "../telemetry/store.ts";
 import { type Arm, type Experiment, ReportError } from "./experiment.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html, trusted } from "./html.ts";
 import { fixed, plain } from "./numbers.ts";
 import { listed, scrolling, table, titleOf } from "./words.ts";
 
@@ -68,7 +68,7 @@ ${own.length > 1 && html`<h4><bdi>${each.scenario}</bdi></h4>`}
 ${each.says !== null && html`<p class="note">${each.scenario_question}</p>`}
 <p class="note">${each.scenario_source !== null && html`Source: ${each.scenario_source}. `}The harness ends it at ${plain(each.outer_limit_seconds)}&nbsp;s.</p>
 ${scrolling(`What happened in ${each.scenario}`, whatHappened(each.scenario, trials))}
-${folded(journals, each)}
+${folded(journals, each, own.length > 1 ? trusted("h5") : trusted("h4"))}
 </div>`);
     }
     const ways = arms.filter(({ row }) => row.of_case === name);
@@ -109,6 +109,7 @@ function whatHappened(scenario: string, trials: readonly Observed[]): Html {
       })),
     ],
     trials.map((trial) => [badge(trial.name), ...columns.map((column) => cell(column, trial))]),
+    { kind: "many" },
   );
 }
 
@@ -152,7 +153,12 @@ const WHOLE_LINES = 60;
 const FIRST_LINES = 30;
 const LAST_LINES = 15;
 
-function folded(journals: readonly Journal[], { file, task, scenario }: Experiment["cases"][number]): Html | null {
+/** @param heading the element that heads a journal, one below what stands above it */
+function folded(
+  journals: readonly Journal[],
+  { file, task, scenario }: Experiment["cases"][number],
+  heading: Html,
+): Html | null {
   const longest = Math.max(0, ...journals.map(({ lines }) => lines.length));
   if (longest === 0) return null;
   return html`<details class="fold"><summary>${journals.length === 1 ? "Journal" : "Journals"} of ${listed(journals.map(({ lines }) => plain(lines.length)))} lines</summary>
@@ -165,7 +171,7 @@ function folded(journals: readonly Journal[], { file, task, scenario }: Experime
             `           …  ${lines.length - FIRST_LINES - LAST_LINES} lines more`,
             ...lines.slice(-LAST_LINES),
           ];
-    return html`<section class="journal" aria-label="journal of ${scenario} under ${name}"><h5>${badge(name)}</h5>
+    return html`<section class="journal" aria-label="journal of ${scenario} under ${name}"><${heading}>${badge(name)}</${heading}>
 <pre tabindex="0">${shown.join("\n")}</pre></section>`;
   })}</div>
 <p class="note">Whole: <code>yieldpoint replay ${file}#${task} --arm ${journals[0]!.name}</code></p></details>`;

@@ -262,9 +262,9 @@ export const MEASURES: readonly Measure[] = [
     unit: "s",
     group: "Control",
     better: "neither",
-    says: "held by auto-await and by process waits together",
+    says: "held in calls: before the initial boundary, by auto-await, under hard timeouts and by process waits together",
     kind: "mean per trial",
-    sql: "total_foreground_auto_await_seconds + total_process_wait_seconds",
+    sql: "initial_hold_seconds + total_foreground_auto_await_seconds + hard_hold_seconds + total_process_wait_seconds",
     derived: true,
   },
   {
