@@ -15,6 +15,11 @@ export interface Observed {
     readonly exitCode: number | null;
     readonly seconds: number | null;
   }[];
+  /** Processes that a limit, or a stop, has ended: which, and how many seconds after its start. */
+  readonly killed: readonly Ended[];
+  readonly stopped: readonly Ended[];
+  /** Exit codes of the ends that waits have brought. */
+  readonly ends: readonly (number | null)[];
   readonly waits: number;
   readonly turns: number;
   readonly inputTokens: number;
@@ -51,6 +56,11 @@ export interface Observed {
   readonly reward: number;
   readonly seconds: number;
   readonly longestGap: number;
+}
+
+interface Ended {
+  readonly process: number;
+  readonly after: number;
 }
 
 export function observed(panelName: string, replicate = 1): readonly Observed[] {
@@ -91,6 +101,9 @@ function seen({ arm, task, events, grade, startedAt, endedAt }: FinishedTrial): 
         seconds: back === undefined ? null : (back.at - at) / 1_000,
       };
     }),
+    killed: endedBy(returned, "limit"),
+    stopped: endedBy(returned, "stop"),
+    ends: returned.flatMap(({ tool, end }) => (tool === "wait" && end !== null ? [end.code] : [])),
     waits: of("process_called").filter(({ action }) => action === "wait").length,
     turns:
       asked.length > 0
@@ -129,4 +142,10 @@ function seen({ arm, task, events, grade, startedAt, endedAt }: FinishedTrial): 
       ),
     ),
   };
+}
+
+function endedBy(returned: readonly Of<"control_returned">[], by: "limit" | "stop"): readonly Ended[] {
+  return returned.flatMap(({ process, startedAt, end }) =>
+    end?.by === by ? [{ process: process!, after: (end.at - startedAt!) / 1_000 }] : [],
+  );
 }
