@@ -541,7 +541,7 @@ export class Shell {
       ...{ cacheUntil, toldAt },
     });
     const granted = autoAwait(stands(first), settings, this.#budget);
-    const risks = this.#risksIn(granted.clampReasons, line, boundary);
+    const risks = this.#risksIn(granted.clampReasons, stands(first));
     const event: TrialEvent = {
       event: "auto_await_granted",
       at: boundary,
@@ -569,16 +569,16 @@ export class Shell {
       const kills = settings.foregroundAtCap === "kill" || isNeverHandedOver(line, settings);
       if (kills) return yield* this.#killAtCap(process, held);
     }
-    const binding = this.#risksIn(reasons, line, boundary);
+    const binding = this.#risksIn(reasons, stands(first));
     return binding === null
       ? { held, outcome: "cap_reached", reasons }
       : { held, outcome: "cap_reached", reasons, risks: binding };
   }
 
   /** Which risks it was, where it was a risk. */
-  #risksIn(reasons: readonly AutoAwaitReason[], line: string, boundary: Instant): readonly CappedRisk[] | null {
+  #risksIn(reasons: readonly AutoAwaitReason[], stands: AtBoundary): readonly CappedRisk[] | null {
     if (!reasons.includes("command_risk")) return null;
-    return riskCap(line, boundary, this.#settings, this.#budget)?.risks ?? null;
+    return riskCap(stands, this.#settings, this.#budget)?.risks ?? null;
   }
 
   #autoAwaitHold(id: ProcessId, stands: AtBoundary, granted: Hold<AutoAwaitReason>, settings: Settings) {

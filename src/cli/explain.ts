@@ -169,7 +169,7 @@ function explainAutoAwait(
   const stands = { calledAt: beginning, startedAt: beginning, boundary, lastOutputAt: null, line: command };
   const { until, clampReasons } = autoAwait(stands, settings, budget);
   const cap = effectiveCap(beginning, settings, budget);
-  const risk = clampReasons.includes("command_risk") ? riskCap(command, boundary, settings, budget) : null;
+  const risk = clampReasons.includes("command_risk") ? riskCap(stands, settings, budget) : null;
   const total = settings.totalTimeout;
   const ends = until === never ? "until it ends" : `until ${paper(between(beginning, until))} after its start`;
   return {

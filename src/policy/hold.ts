@@ -65,7 +65,7 @@ export interface AtBoundary {
   readonly startedAt: Instant;
   /** The end of the initial hold; no answer can come before it. */
   readonly boundary: Instant;
-  /** The last output so far; null if there was none. Counts only where output extends the cap. */
+  /** The last output so far; null if there was none. Counts where output extends the cap, and where silence is a risk. */
   readonly lastOutputAt: Instant | null;
   /** The command line, where risk counts; left out: nothing is known of it. */
   readonly line?: string;
@@ -81,8 +81,8 @@ export interface AtBoundary {
  * The cap counts from the command's start, not from the first yield; 0 turns auto-await off.
  */
 export function autoAwait(command: AtBoundary, settings: Settings, budget: RunBudget | null): Hold<AutoAwaitReason> {
-  const { calledAt, startedAt, boundary, line = "", cacheUntil = null, toldAt = null } = command;
-  const risk = riskCap(line, boundary, settings, budget);
+  const { calledAt, startedAt, boundary, cacheUntil = null, toldAt = null } = command;
+  const risk = riskCap(command, settings, budget);
   return shortest(boundary, capEnds(command, settings), {
     remaining_run_budget: settings.foregroundAutoAwaitBudgetAware && budget !== null ? reserveBegins(budget) : null,
     command_risk: risk === null ? null : after(startedAt, risk.length),

@@ -170,6 +170,14 @@ export const settingsTable = {
     "none",
     "where risk counts: cap of the auto-await hold of a command that leaves something behind, from its start",
   ),
+  risk_cap_quiet_seconds: bound(
+    "none",
+    "where risk counts: cap of the auto-await hold of a command that printed nothing in its initial hold, from its start; not where output extends the cap",
+  ),
+  risk_cap_overdue_seconds: bound(
+    "none",
+    "where risk counts: how far beyond the usual length of its class the auto-await hold of a command may last",
+  ),
   risk_cap_late_in_run_seconds: bound(
     "none",
     "where risk counts: cap of the auto-await hold late in the run, from the command's start",
@@ -654,6 +662,8 @@ const RISK_CAPS = [
   "risk_cap_full_test_suite_seconds",
   "risk_cap_watch_or_server_seconds",
   "risk_cap_daemon_seconds",
+  "risk_cap_quiet_seconds",
+  "risk_cap_overdue_seconds",
   "risk_cap_late_in_run_seconds",
 ] as const satisfies readonly SettingKey[];
 
@@ -685,6 +695,17 @@ export function settingsFaults(layer: WrittenSettings, whole: Required<WrittenSe
     faults.push({
       key: "auto_await_risk",
       says: `is advisory where no risk has a cap: give ${RISK_CAPS.join(", ")}, or one of them`,
+    });
+  }
+  const { risk_cap_overdue_seconds: beyond } = whole;
+  if (
+    whole.auto_await_risk === "advisory" &&
+    beyond !== "none" &&
+    USUAL_LENGTHS.every((key) => whole[key] === "none")
+  ) {
+    faults.push({
+      key: "risk_cap_overdue_seconds",
+      says: `is ${beyond} where no class has a usual length: give ${USUAL_LENGTHS.join(", ")}, or one of them`,
     });
   }
   if (whole.heartbeat && USUAL_LENGTHS.every((key) => whole[key] === "none")) {

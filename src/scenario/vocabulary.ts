@@ -20,17 +20,11 @@ export function instead(input: unknown, expectation: string, hint = ""): string 
 
 export const wanted = (expectation: string) => (wrong: Wrong) => instead(wrong.input, expectation);
 
-/** Keys that a later stage brings: refused as not yet there, rather than as unknown. */
-const NOT_YET: Readonly<Record<string, readonly string[]>> = {
-  "a policy's shell_execution": ["risk_cap_quiet_seconds", "risk_cap_overdue_seconds"],
-};
-
 /** Keys that are looked for where they cannot stand: why not, and where instead. */
 type Elsewhere = Readonly<Record<string, string>>;
 
 /** Why a key cannot stand where it does. */
 function unknownKey(key: string, of: string, known: readonly string[], elsewhere: Elsewhere): string {
-  if (NOT_YET[of]?.includes(key)) return `is not yet a key of ${of}: it comes with a later stage`;
   if (Object.hasOwn(elsewhere, key)) return `is not a key of ${of}: ${elsewhere[key]}`;
   return `is not a key of ${of}${suggestion(key, known)}`;
 }

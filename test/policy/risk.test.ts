@@ -53,6 +53,24 @@ describe("a risk", () => {
     }
   });
 
+  test("of silence cuts the hold of what has printed nothing by the end of its initial hold", () => {
+    const quiet = { risk_cap_quiet_seconds: 45 };
+    expect(granted("cargo build", quiet)).toEqual(until(45, "command_risk"));
+    const stands = { calledAt: at(0), startedAt: at(0), boundary: at(30), lastOutputAt: at(29), line: "cargo build" };
+    expect(autoAwait(stands, settingsOf({ ...advisory, ...quiet }), null)).toEqual(until(240));
+    const extending = { ...quiet, foreground_auto_await_extends_on_output: true };
+    expect(granted("cargo build", extending)).toEqual(until(240));
+  });
+
+  test("of being overdue cuts it so far beyond the usual length of the command's class", () => {
+    const usual = { risk_cap_overdue_seconds: 5, usual_length_build_seconds: 100 };
+    expect(granted("cargo build", usual)).toEqual(until(105, "command_risk"));
+    expect(granted("cargo build", { ...usual, usual_length_build_seconds: 600 })).toEqual(until(240));
+    expect(granted("ls -R /", usual)).toEqual(until(240));
+    const stands = { line: "cargo build", boundary: at(10), lastOutputAt: null };
+    expect(riskCap(stands, settingsOf({ ...advisory, ...usual }), null)?.risks).toEqual(["overdue"]);
+  });
+
   test("is off unless it is switched on, and a risk without a cap is none", () => {
     expect(granted("pytest -q", { auto_await_risk: "off" })).toEqual(until(240));
     expect(granted("pytest -q", { risk_cap_full_test_suite_seconds: "none" })).toEqual(until(240));
@@ -60,9 +78,15 @@ describe("a risk", () => {
 
   test("of two on one line is the one with the shorter cap; of equal ones both are named", () => {
     const line = "pytest & npm run dev";
-    expect(riskCap(line, at(10), settingsOf(advisory), null)).toEqual({ length: seconds(15), risks: ["daemon"] });
+    expect(riskCap({ line, boundary: at(10), lastOutputAt: null }, settingsOf(advisory), null)).toEqual({
+      length: seconds(15),
+      risks: ["daemon"],
+    });
     const equal = settingsOf({ ...advisory, risk_cap_watch_or_server_seconds: 15 });
-    expect(riskCap(line, at(10), equal, null)?.risks).toEqual(["watch_or_server", "daemon"]);
+    expect(riskCap({ line, boundary: at(10), lastOutputAt: null }, equal, null)?.risks).toEqual([
+      "watch_or_server",
+      "daemon",
+    ]);
   });
 
   test("never cuts the initial hold, and never lengthens the cap", () => {

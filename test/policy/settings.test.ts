@@ -30,6 +30,8 @@ const designed: Readonly<Record<SettingKey, number | string | boolean>> = {
   risk_cap_full_test_suite_seconds: "none",
   risk_cap_watch_or_server_seconds: "none",
   risk_cap_daemon_seconds: "none",
+  risk_cap_quiet_seconds: "none",
+  risk_cap_overdue_seconds: "none",
   risk_cap_late_in_run_seconds: "none",
   risk_late_in_run_fraction: 0.25,
   max_hold_seconds: "none",
@@ -138,6 +140,8 @@ const BOUNDS: readonly SettingKey[] = [
   "risk_cap_full_test_suite_seconds",
   "risk_cap_watch_or_server_seconds",
   "risk_cap_daemon_seconds",
+  "risk_cap_quiet_seconds",
+  "risk_cap_overdue_seconds",
   "risk_cap_late_in_run_seconds",
   "max_hold_seconds",
   "hard_timeout_default_seconds",
@@ -337,7 +341,7 @@ describe("values that are fine one by one are refused together:", () => {
     expect(faults({ auto_await_risk: "advisory" })).toEqual([
       {
         key: "auto_await_risk",
-        says: "is advisory where no risk has a cap: give risk_cap_full_test_suite_seconds, risk_cap_watch_or_server_seconds, risk_cap_daemon_seconds, risk_cap_late_in_run_seconds, or one of them",
+        says: "is advisory where no risk has a cap: give risk_cap_full_test_suite_seconds, risk_cap_watch_or_server_seconds, risk_cap_daemon_seconds, risk_cap_quiet_seconds, risk_cap_overdue_seconds, risk_cap_late_in_run_seconds, or one of them",
       },
     ]);
   });

@@ -726,10 +726,10 @@ describe("a policy is refused for", () => {
       ['shell_execution.foreground_at_cap is "detach": expected yield or background or kill'],
     ],
     [
-      "a setting that a later stage brings",
-      policy("▸risk_cap_quiet_seconds: 9"),
+      "a risk of being overdue where nothing has a usual length",
+      policy("auto_await_risk: advisory, risk_cap_overdue_seconds: ▸9"),
       [
-        "shell_execution.risk_cap_quiet_seconds is not yet a key of a policy's shell_execution: it comes with a later stage",
+        "shell_execution.risk_cap_overdue_seconds is 9 where no class has a usual length: give usual_length_test_seconds, usual_length_build_seconds, usual_length_network_seconds, usual_length_other_seconds, or one of them",
       ],
     ],
     [
@@ -940,7 +940,7 @@ describe("a panel is refused for", () => {
     });
     expect(faults(() => loadPanel(path("panels/p.yaml")))).toEqual([
       "panels/p.yaml:4:13: replicates is 0: expected a number of replicates, a whole number from 1 to 1000000",
-      'panels/p.yaml:6:41: arms[0].profile is "gone": there is no profile of that name beside the file, in ../scenarios, ../panels, ../panels/policies, ../panels/profiles, ../panels/providers, or among what ships; there are codex-code-mode, codex-empty-polls, fixed-two-minutes, helper-default, helper-guided, long, oracle and short',
+      'panels/p.yaml:6:41: arms[0].profile is "gone": there is no profile of that name beside the file, in ../scenarios, ../panels, ../panels/policies, ../panels/profiles, ../panels/providers, or among what ships; there are codex-code-mode, codex-empty-polls, fixed-two-minutes, helper-default, helper-guided, long, looks-while-it-waits, oracle, reads-and-rests and short',
       "scenarios/here.yaml:3:22: outer_limit_seconds is -1: expected a length of time in seconds, 0.001 or more",
       'panels/policies/mine.yaml:2:40: shell_execution.kill_grace_seconds is "2s": expected a length of time in seconds, 0 to 3600; write 2',
     ]);
