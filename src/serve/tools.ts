@@ -230,7 +230,9 @@ function execInput(settings: Settings): ObjectSchema {
       cwd: described(text, "the folder to run it in; left out: where the session runs"),
       timeout_seconds: described(
         { type: "number", exclusiveMinimum: 0, ...(most === null ? {} : { maximum: inSeconds(most) }) },
-        "hard limit, counted from the start: then the command is ended with all it has started; left out: as the description says",
+        settings.timeoutHandsOver
+          ? "how long it is held, counted from the start: what still runs then is handed back alive; in the background it is ended then; left out: as the description says"
+          : "hard limit, counted from the start: then the command is ended with all it has started; left out: as the description says",
       ),
       background: described({ type: "boolean", default: false }, "hand it back as soon as it has started"),
       ...(settings.cleanExit === "keep_persistent"
