@@ -22,6 +22,7 @@ import {
   lines,
   only,
   type RunSpec,
+  refusal,
   result,
   runs as runStep,
   serves,
@@ -410,6 +411,17 @@ describe("as its makers tell it", () => {
     const compacted = secondsOf(only(events, "model_asked").filter(({ purpose }) => purpose === "compaction"));
     expect(compacted.length).toBeGreaterThan(3);
     expect(told(events).map(([, kind]) => kind)).toEqual(["notice", "reminder", "reminder"]);
+  });
+
+  test("if the result cannot be read nothing goes to the background: 120 s of foreground, 300 at most, and no such argument", () => {
+    const seen = inSession({ settings }, function* (hands) {
+      const usual = result(yield* hands.exec(command(hangs()), { canRead: false }));
+      const most = result(yield* hands.exec(command(hangs()), { canRead: false, timeout: 900 }));
+      const background = refusal(yield* hands.exec(command(hangs()), { canRead: false, background: true }));
+      return [usual.status, usual.elapsed_seconds, most.status, most.elapsed_seconds, background];
+    });
+    expect(seen.slice(0, 4)).toEqual(["timed_out", 120, "timed_out", 300]);
+    expect(seen[4]).toContain("background");
   });
 
   test("the older path: 120 s, 300 at most, and then it is killed", () => {
