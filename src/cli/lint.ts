@@ -9,7 +9,7 @@ const flags = { json: on("print faults and warnings as JSON") };
 
 export const lint: Command = {
   usage: "lint <files..>",
-  says: "check scenario, population, profile, policy and panel files",
+  says: "check scenario, population, profile, policy and panel files, and say what they leave open",
   flags,
   examples: [["lint panels/*.yaml scenarios/*.yaml", "everything wrong with them, at once"]],
   async does(argv, { stdout, stderr, environment }) {

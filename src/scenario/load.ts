@@ -32,6 +32,7 @@ import type { Context } from "./distributions.ts";
 import { listed, nearest, shown, suggestion } from "./fault.ts";
 import { oracleSchema, profileSchema } from "./habitSchema.ts";
 import { oracleOf, profileOf } from "./habits.ts";
+import { leftOpen } from "./leftOpen.ts";
 import {
   exists,
   type From,
@@ -109,7 +110,9 @@ export function check(path: string): { readonly kind: FileKind; readonly warning
   const loader = new Loader();
   const kind = loader.check(resolve(path));
   loader.reading.settle();
-  return { kind: kind!, warnings: loader.reading.warnings };
+  const { warnings } = loader.reading;
+  if (kind !== "policy") return { kind: kind!, warnings };
+  return { kind, warnings: [...warnings, ...leftOpen(loadPolicy(path).written).map((says) => `${path}: ${says}`)] };
 }
 
 /** One loading from beginning to end: what it makes, or all that is wrong. */

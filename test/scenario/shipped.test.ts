@@ -39,6 +39,8 @@ describe("what ships", () => {
   test.each(files)("%s has no fault, and no warning but of what a panel cannot show", (file) => {
     const { kind, faults, warnings } = lintFile(join(packageRoot, file));
     expect(faults).toEqual([]);
+    // What a policy leaves open is its runtime's way, and told of each (leftOpen.test.ts).
+    if (kind === "policy") return;
     expect(kind === "panel" ? loadPanel(join(packageRoot, file)).warnings : warnings).toEqual([]);
   });
 
