@@ -86,6 +86,8 @@ export type TrialEvent =
       readonly effectiveCap: Duration | null;
       readonly until: Instant;
       readonly clampReasons: readonly AutoAwaitReason[];
+      /** What calls beside this one may still hold; left out where that does not count. */
+      readonly othersHold?: Duration;
       /** The risks that shortened it; left out where none did. */
       readonly risks?: readonly CappedRisk[];
     }
@@ -109,6 +111,8 @@ export type TrialEvent =
       readonly process: ProcessId | null;
       readonly until: Instant;
       readonly clampReasons: readonly WaitReason[];
+      /** What calls beside this one may still hold; left out where that does not count. */
+      readonly othersHold?: Duration;
     }
   /** The model can look, stop or do something else again. */
   | {

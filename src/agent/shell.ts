@@ -98,7 +98,12 @@ interface EndFields {
   readonly silence_ended_it?: true;
 }
 
-interface ProcessFields extends BudgetFields, EndFields {
+/** What a result says of the others, where all draw on one budget. */
+interface OthersField {
+  readonly held_by_others_seconds?: number;
+}
+
+interface ProcessFields extends BudgetFields, EndFields, OthersField {
   readonly status: ProcessStatus;
   readonly process_id: string;
   readonly exit_code: number | null;
@@ -243,6 +248,8 @@ export interface ShellContext {
 
 const cancelled = "cancelled" as const;
 
+type HoldEffect = Effect & { readonly effect: "hold" };
+
 /** Whether whoever called is no longer there to be answered: its client has given up, or something broke in from outside. */
 const isGone = ({ why }: Held) => why === cancelled || why === "interrupted";
 
@@ -260,6 +267,8 @@ export class Shell {
   #waited = 0;
   #budgetClampedWaits = 0;
   #slices = 0;
+  /** Until when calls are held that draw on one budget, by their number. */
+  readonly #held = new Map<number, Instant>();
   /** When a result was last given, where that counts. */
   #lastReturnAt: Instant = beginning;
 
@@ -533,12 +542,13 @@ export class Shell {
     settings: Settings,
   ): Agent<ForegroundHold> {
     const { id, startedAt } = process;
-    const { cacheUntil = this.#cacheUntil(), toldAt = null } = asked;
     const boundary = first.at;
+    const { cacheUntil = this.#cacheUntil(), toldAt = null } = asked;
+    const others = this.#others(boundary);
     const { line } = process.command;
     const stands = ({ lastOutputAt }: Held): AtBoundary => ({
       ...{ calledAt, startedAt, boundary, lastOutputAt, line },
-      ...{ cacheUntil, toldAt },
+      ...{ cacheUntil, toldAt, ...others },
     });
     const granted = autoAwait(stands(first), settings, this.#budget);
     const risks = this.#risksIn(granted.clampReasons, stands(first));
@@ -552,9 +562,11 @@ export class Shell {
       effectiveCap: effectiveCap(startedAt, settings, this.#budget),
       until: granted.until,
       clampReasons: granted.clampReasons,
+      ...others,
     };
     this.#record(risks === null ? event : { ...event, risks });
-    const held = (yield this.#autoAwaitHold(id, stands(first), granted, settings)) as Held;
+    const hold = this.#autoAwaitHold(id, stands(first), granted, settings);
+    const held = settings.jointLedger ? yield* this.#drawing(call, hold) : ((yield hold) as Held);
     // Where output extends the cap each output was a new grant; the last one is the one that ended the hold.
     const last = extension(settings) === null ? granted : autoAwait(stands(held), settings, this.#budget);
     const reasons = last.clampReasons;
@@ -579,6 +591,30 @@ export class Shell {
   #risksIn(reasons: readonly AutoAwaitReason[], stands: AtBoundary): readonly CappedRisk[] | null {
     if (!reasons.includes("command_risk")) return null;
     return riskCap(stands, this.#settings, this.#budget)?.risks ?? null;
+  }
+
+  /** A hold that is on the books for as long as it lasts; whoever is cut off holds nothing any more. */
+  *#drawing(call: number, hold: HoldEffect): Agent<Held> {
+    this.#held.set(call, hold.until);
+    try {
+      return (yield hold) as Held;
+    } finally {
+      this.#held.delete(call);
+    }
+  }
+
+  /** What all calls that are held may still be held for, together; null where that does not count. */
+  #others(now: Instant): { readonly othersHold: Duration } | null {
+    if (!this.#settings.jointLedger) return null;
+    let sum = 0;
+    for (const until of this.#held.values()) sum += between(now, until);
+    return { othersHold: sum as Duration };
+  }
+
+  /** What the others hold, as a result says it. */
+  #othersSay(now: Instant): OthersField | null {
+    const others = this.#others(now);
+    return others === null ? null : { held_by_others_seconds: inSeconds(others.othersHold) };
   }
 
   #autoAwaitHold(id: ProcessId, stands: AtBoundary, granted: Hold<AutoAwaitReason>, settings: Settings) {
@@ -636,8 +672,10 @@ export class Shell {
     const limit = timeout === null ? this.#watchdogField(process) : limitFields(timeout);
     const risky = risks === undefined ? null : { command_risks: risks };
     const left = endFields(process.end);
-    const bare = limit === null && budget === null && left === null && risky === null && used === null;
-    const whole = bare ? result : { ...result, ...used, ...limit, ...risky, ...left, ...budget };
+    const beside = this.#othersSay(held.at);
+    const bare =
+      limit === null && budget === null && left === null && risky === null && used === null && beside === null;
+    const whole = bare ? result : { ...result, ...used, ...limit, ...risky, ...left, ...budget, ...beside };
     return { result: whole, process: process.id, at: held.at, marks: shown.marks, freshOutput: fresh };
   }
 
@@ -668,7 +706,9 @@ export class Shell {
       const why = `wait_sec is ${inSeconds(asked.requested)}: a wait is at most ${inSeconds(ceiling)} s`;
       return this.#refuse(call, now, why);
     }
-    const granted = processWait(asked.asked, settings, this.#budget, this.#cadence, now, cacheUntil, toldAt);
+    const others = this.#others(now);
+    const terms = [settings, this.#budget, this.#cadence, now, cacheUntil, toldAt, others?.othersHold] as const;
+    const granted = processWait(asked.asked, ...terms);
     this.#record({
       event: "wait_granted",
       at: now,
@@ -676,16 +716,18 @@ export class Shell {
       process: id,
       until: granted.until,
       clampReasons: granted.clampReasons,
+      ...others,
     });
     const { failureEvidence } = settings;
     const sought = failureEvidence !== null && settings.failureEvidenceEndsWaits;
-    const held = (yield {
+    const hold: HoldEffect = {
       effect: "hold",
       anyOf: [id],
       until: granted.until,
       quiet: settings.processWaitWakeOnOutput ? { length: WAKE_QUIET, since: "unread", cursor: process.cursor } : null,
       ...(sought ? { sought: { evidence: evidenceOf(failureEvidence), cursor: process.cursor } } : null),
-    }) as Held;
+    };
+    const held = settings.jointLedger ? yield* this.#drawing(call, hold) : ((yield hold) as Held);
     const early: EarlyEnd | null = held.why === "evidence" ? "failure_evidence" : null;
     this.#waited += between(now, held.at);
     if (granted.clampReasons.includes("process_wait_slice")) this.#slices += 1;
@@ -729,10 +771,20 @@ export class Shell {
     };
     const left = endFields(process.end);
     const used = this.#tellsCpu ? yield* this.#usage(process) : null;
-    const bare = budget === null && left === null && early === null && hint === null && used === null;
+    const beside = this.#othersSay(held.at);
+    const bare =
+      budget === null && left === null && early === null && hint === null && used === null && beside === null;
     const whole = bare
       ? result
-      : { ...result, ...(early === null ? null : { ended_early: early }), ...used, ...left, ...budget, ...hint };
+      : {
+          ...result,
+          ...(early === null ? null : { ended_early: early }),
+          ...used,
+          ...left,
+          ...budget,
+          ...hint,
+          ...beside,
+        };
     return { result: whole, process: id, at: held.at, marks: shown.marks, freshOutput: fresh };
   }
 

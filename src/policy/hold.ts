@@ -37,6 +37,7 @@ export const AUTO_AWAIT_REASONS = [
   "command_risk",
   "prompt_cache_lifetime",
   "soft_deadline",
+  "held_by_others",
   "client_call_limit",
 ] as const;
 export type AutoAwaitReason = (typeof AUTO_AWAIT_REASONS)[number];
@@ -47,6 +48,7 @@ export const WAIT_REASONS = [
   "remaining_run_budget",
   "prompt_cache_lifetime",
   "soft_deadline",
+  "held_by_others",
   "client_call_limit",
 ] as const;
 export type WaitReason = (typeof WAIT_REASONS)[number];
@@ -73,6 +75,8 @@ export interface AtBoundary {
   readonly cacheUntil?: Instant | null;
   /** When whoever called is to be told something; left out, or null: nobody is, or it waits for the hold's end. */
   readonly toldAt?: Instant | null;
+  /** What calls beside this one may still hold, all together; left out: that does not count. */
+  readonly othersHold?: Duration;
 }
 
 /**
@@ -81,13 +85,14 @@ export interface AtBoundary {
  * The cap counts from the command's start, not from the first yield; 0 turns auto-await off.
  */
 export function autoAwait(command: AtBoundary, settings: Settings, budget: RunBudget | null): Hold<AutoAwaitReason> {
-  const { calledAt, startedAt, boundary, cacheUntil = null, toldAt = null } = command;
+  const { calledAt, startedAt, boundary, cacheUntil = null, toldAt = null, othersHold = nothing } = command;
   const risk = riskCap(command, settings, budget);
   return shortest(boundary, capEnds(command, settings), {
     remaining_run_budget: settings.foregroundAutoAwaitBudgetAware && budget !== null ? reserveBegins(budget) : null,
     command_risk: risk === null ? null : after(startedAt, risk.length),
     prompt_cache_lifetime: cacheUntil === null ? null : cacheSlice(cacheUntil, settings, boundary),
     soft_deadline: toldAt,
+    held_by_others: settings.foregroundAutoAwaitBudgetAware ? jointly(budget, othersHold) : null,
     client_call_limit: bound(calledAt, settings.maxHold),
   });
 }
@@ -147,7 +152,7 @@ export function refusedCeiling(asked: AskedWait, settings: Settings): Duration |
  * Until when one `process(wait)` may hold the model; `now` itself inside the reserve.
  *
  * @param cadence the model's own polling cadence, from its profile; null when it states none
- * @param cacheUntil as for a command, and so is `toldAt`
+ * @param cacheUntil as for a command, and so are `toldAt` and `othersHold`
  */
 export function processWait(
   asked: Duration,
@@ -157,6 +162,7 @@ export function processWait(
   now: Instant,
   cacheUntil: Instant | null = null,
   toldAt: Instant | null = null,
+  othersHold: Duration = nothing,
 ): Hold<WaitReason> {
   return shortest(now, after(now, asked), {
     process_poll_max_wait: bound(now, settings.processPollMaxWait),
@@ -164,8 +170,14 @@ export function processWait(
     remaining_run_budget: settings.processWaitBudgetAware && budget !== null ? reserveBegins(budget) : null,
     prompt_cache_lifetime: cacheUntil === null ? null : cacheSlice(cacheUntil, settings, now),
     soft_deadline: toldAt,
+    held_by_others: settings.processWaitBudgetAware ? jointly(budget, othersHold) : null,
     client_call_limit: bound(now, settings.maxHold),
   });
+}
+
+/** Where a hold ends that leaves to the others what they hold of the same budget; null where nobody holds anything. */
+function jointly(budget: RunBudget | null, othersHold: Duration): Instant | null {
+  return budget === null || othersHold === nothing ? null : before(reserveBegins(budget), othersHold);
 }
 
 /** Where a hold ends for the prompt cache; null where it is not to, or would come too late for it anyway. */

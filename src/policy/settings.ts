@@ -397,6 +397,10 @@ export const settingsTable = {
     true,
     "of a job whose time is up what it wrote last is kept, and not only the trail of its calls",
   ),
+  joint_ledger: flag(
+    false,
+    "calls and child jobs side by side draw on one budget: a hold is granted what is left before the reserve, less what the others still hold",
+  ),
   user_stop_ends: choice(
     ["session", "turn"],
     "what a user's stop ends: all that runs in the background too, or only what the model is at",

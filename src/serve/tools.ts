@@ -339,6 +339,12 @@ const hintField = {
   ),
 } as const;
 
+const othersField = {
+  held_by_others_seconds: someSeconds(
+    "given where calls side by side draw on one budget: what the others may still hold",
+  ),
+} as const;
+
 const processFields = {
   status: described({ type: "string", enum: PROCESS_STATUSES }, "running: it lives and goes on; do not start it again"),
   process_id: described({ type: "string" }, "its name for life"),
@@ -407,6 +413,7 @@ const execOutput: ObjectSchema = {
     ),
     duplicate_elapsed_seconds: someSeconds("beside it: how long that one had been running"),
     ...cpuField,
+    ...othersField,
     ...endFields,
     ...budgetFields,
     ...noticeField,
@@ -483,6 +490,7 @@ const processOutput: ObjectSchema = {
     ...lookFields,
     ...waitFields,
     ...earlyField,
+    ...othersField,
     ...listFields,
     ...cpuField,
     ...endFields,

@@ -666,6 +666,7 @@ class TrialFold {
     to.configured_auto_await_cap_seconds.push(called.configuredCap);
     to.effective_auto_await_cap_seconds.push(granted === null ? null : granted.effectiveCap);
     to.foreground_auto_await_elapsed_seconds.push(granted === null ? null : between(granted.at, at));
+    to.held_by_others_seconds.push(granted?.othersHold ?? null);
     to.auto_await_outcome.push(returned === null ? null : returned.outcome);
     to.auto_await_clamp_reasons.push(
       !soft ? null : (((returned ?? granted)?.clampReasons as readonly AutoAwaitReason[] | undefined) ?? []),
@@ -708,6 +709,7 @@ class TrialFold {
     to.process_status_after_wait.push(status);
     to.remaining_run_seconds_before.push(this.#remaining(called.at));
     to.remaining_run_seconds_after.push(status === "cut_off" ? null : this.#remaining(at));
+    to.held_by_others_seconds.push(granted?.othersHold ?? null);
     to.ended_early.push(returned?.endedEarly ?? null);
     const condition = this.#conditions?.get(called.call);
     to.condition_outcome.push(condition?.outcome ?? null);
@@ -936,6 +938,7 @@ const TIMES = new Set([
   "queued",
   "retrying",
   "firstToken",
+  "othersHold",
   "due",
   "again",
 ]);

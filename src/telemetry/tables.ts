@@ -262,6 +262,9 @@ export const shellInvocations = table(
     foreground_auto_await_elapsed_seconds: orNull(
       seconds("held after the initial boundary; null if it was not reached"),
     ),
+    held_by_others_seconds: orNull(
+      seconds("as it was granted, what calls beside it might still hold; null where they draw on no joint budget"),
+    ),
     auto_await_outcome: orNull(oneOf(AUTO_AWAIT_OUTCOMES, "how auto-await ended; null for calls it has no part in")),
     auto_await_clamp_reasons: orNull(
       listOf(AUTO_AWAIT_REASONS, "every bound that shortened it; null if it was not asked for"),
@@ -322,6 +325,9 @@ export const processWaits = table(
     remaining_run_seconds_before: orNull(seconds("left of the run as the call was made; null when no budget was told")),
     remaining_run_seconds_after: orNull(
       seconds("left of the run as it returned; null when no budget was told or the call was cut off"),
+    ),
+    held_by_others_seconds: orNull(
+      seconds("as it was granted, what calls beside it might still hold; null where they draw on no joint budget"),
     ),
     ended_early: orNull(
       oneOf(

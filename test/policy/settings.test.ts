@@ -94,6 +94,7 @@ const designed: Readonly<Record<SettingKey, number | string | boolean>> = {
   soft_deadline_min_timeout_seconds: 120,
   soft_deadline_ends_holds: false,
   salvages_job_text: true,
+  joint_ledger: false,
   user_stop_ends: "session",
   exit_waits_for_jobs: false,
   exit_wait_max_seconds: "none",

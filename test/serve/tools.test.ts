@@ -134,6 +134,7 @@ describe("a schema", () => {
     expect(Object.keys(exec.outputSchema.properties).sort()).toEqual(
       [
         ...["status", "process_id", "exit_code", "signal", "elapsed_seconds", "auto_await_outcome"],
+        "held_by_others_seconds",
         ...["configured_auto_await_cap_seconds", "effective_auto_await_cap_seconds", "clamp_reasons", "output"],
         ...["next_offset", "output_complete", "remaining_run_seconds", "finalization_reserve_seconds", "guidance"],
         ...["hard_timeout_seconds", "command_class", "command_risks", "surviving_processes", "output_held_open"],
@@ -144,6 +145,7 @@ describe("a schema", () => {
     expect(Object.keys(process.outputSchema.properties).sort()).toEqual(
       [
         "ended_early",
+        "held_by_others_seconds",
         ...["status", "process_id", "exit_code", "signal", "elapsed_seconds", "requested_wait_seconds"],
         ...["effective_wait_seconds", "wait_clamped", "clamp_reasons", "wait_raised", "wait_defaulted"],
         ...["remaining_run_seconds", "finalization_reserve_seconds", "output", "offset", "next_offset"],
