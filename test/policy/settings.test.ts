@@ -360,3 +360,22 @@ describe("values that are fine one by one are refused together:", () => {
     expect(faults({ hard_timeout_default_seconds: 120, hard_timeout_max_seconds: "none" })).toEqual([]);
   });
 });
+
+test("a wait for a condition leaves nothing open that it would refuse", () => {
+  const faults = (layer: WrittenSettings) =>
+    settingsFaults(layer, whole(layer)).map(({ key, says }) => `${key} ${says}`);
+  expect(faults({ condition_wait_max_seconds: 60 })).toEqual([
+    "condition_wait_default_seconds is 120: it must not exceed condition_wait_max_seconds (60)",
+  ]);
+  expect(faults({ condition_probe_every_min_seconds: 10 })).toEqual([
+    "condition_probe_every_seconds is 5: it must be from condition_probe_every_min_seconds (10) to condition_probe_every_max_seconds (60)",
+  ]);
+  expect(faults({ condition_wait_max_seconds: 600 })).toEqual([]);
+});
+
+test("a text that is looked for is one line, and not endless", () => {
+  expect(settingFault("failure_evidence", "FAILED | error:")).toBeNull();
+  for (const text of ["", "a\nb", "x".repeat(2_001), 7]) {
+    expect(settingFault("failure_evidence", text)).toBe("text of 2000 characters at most, in one line, or none");
+  }
+});

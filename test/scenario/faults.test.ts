@@ -225,6 +225,11 @@ describe("a scenario is refused, and the message says what to write, for", () =>
       ['plan[1].run.id is "a": expected an id that no other step has'],
     ],
     [
+      "a run that says neither yes nor no",
+      aScenario({ plan: "[{ run: { command: pytest, persist: ▸always, optional: ▸1 } }]" }),
+      ['plan[0].run.persist is "always": expected true or false', "plan[0].run.optional is 1: expected true or false"],
+    ],
+    [
       "no time at all before a timeout",
       aScenario({ plan: "[{ run: { command: pytest, timeout_seconds: ▸0 } }]" }),
       ["plan[0].run.timeout_seconds is 0: expected a length of time in seconds, 0.001 or more"],
