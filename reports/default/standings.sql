@@ -5,6 +5,7 @@ SELECT s.arm, replace(CASE WHEN s.on_front THEN '◆ on the front' ELSE '○ dom
   100 * max(e.value) FILTER (e.measure = 'outer_timeout') AS outer_timeouts_percent,
   max(e.value) FILTER (e.measure = 'time_to_first_control_p99_seconds') AS first_control_p99_seconds,
   max(e.value) FILTER (e.measure = 'longest_control_gap_seconds') AS longest_without_control_seconds,
+  max(e.value) FILTER (e.measure = 'finite_commands_killed') AS finite_commands_killed,
   max(e.value) FILTER (e.measure = 'cost_usd') AS cost_usd,
   coalesce(s.dominated_by, '–') AS dominated_by
 FROM standings AS s JOIN estimates AS e USING (position)

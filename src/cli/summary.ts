@@ -22,6 +22,7 @@ const SHOWN: readonly Shown[] = [
   { measure: "process_tool_trials", says: "trials using process", head: "process\ntrials", decimals: 1 },
   { measure: "longest_control_gap_seconds", says: "longest control gap (s)", head: "longest\ngap (s)", decimals: 0 },
   { measure: "held_in_reserve_seconds", says: "held in the reserve (s)", head: "in reserve\n(s)", decimals: 1 },
+  { measure: "finite_commands_killed", says: "finite commands killed", head: "finite\nkilled", decimals: 2 },
   { measure: "cost_usd", says: "cost (USD)", head: "cost\n(USD)", decimals: 3 },
   { measure: "reward_regret", says: "reward lost to the oracle", head: "lost:\nreward", decimals: 3 },
   { measure: "regret_seconds", says: "time lost to the oracle (s)", head: "lost:\ntime (s)", decimals: 0 },
@@ -122,16 +123,18 @@ const WEIGHED: Readonly<Record<string, string>> = {
   outer_timeout: "outer timeouts",
   longest_control_gap_seconds: "longest control gap",
   cost_usd: "cost",
+  finite_commands_killed: "finite commands killed",
   tokens: "tokens",
   provider_calls: "provider calls",
 };
 
-function frontInWords({ objectives, arms }: NonNullable<Summary["tradeoffs"]>): string {
+function frontInWords({ objectives, divided, arms }: NonNullable<Summary["tradeoffs"]>): string {
   const weighed = objectives.map((measure) => WEIGHED[measure] ?? measure);
   const all = Object.values(arms);
   const dominated = all.filter(({ front }) => !front).length;
   const others = dominated === 0 ? "no arm is dominated" : `○ is dominated, ${dominated} of ${all.length}`;
-  return `◆ is on the front of ${weighed.slice(0, -1).join(", ")} and ${weighed.at(-1)}; ${others}. No one number ranks the arms.`;
+  const among = divided ? ", among the arms that meet the same model, provider and host" : "";
+  return `◆ is on the front of ${weighed.slice(0, -1).join(", ")} and ${weighed.at(-1)}${among}; ${others}. No one number ranks the arms.`;
 }
 
 function badge(verdict: string, { colours }: Screen): string {

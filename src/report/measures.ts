@@ -368,6 +368,16 @@ export const MEASURES: readonly Measure[] = [
     sql: "processes_stopped",
   },
   {
+    measure: "finite_commands_killed",
+    title: "finite commands killed",
+    unit: "count",
+    group: "Commands",
+    better: "lower",
+    says: "of those, commands that would have ended by themselves: work thrown away",
+    kind: "mean per trial",
+    sql: "finite_commands_killed",
+  },
+  {
     measure: "commands_rerun",
     title: "commands run again",
     unit: "count",

@@ -68,6 +68,8 @@ interface SummaryPublished {
 interface SummaryTradeoffs {
   /** Measures: what is weighed. */
   readonly objectives: readonly string[];
+  /** Whether arms are weighed only against those that meet the same model, provider and host. */
+  readonly divided: boolean;
   readonly arms: Readonly<
     Record<
       string,
@@ -171,6 +173,7 @@ export function summaryOf(
     ),
     tradeoffs: tradeoffs && {
       objectives: tradeoffs.objectives.map(({ measure }) => measure),
+      divided: tradeoffs.isDivided,
       arms: objectOf(
         tradeoffs.arms.map(({ arm, onFront, dominatedBy, fronts }) => [
           arm,

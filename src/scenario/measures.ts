@@ -28,6 +28,7 @@ export const measureNames = [
   "polls",
   "low_information_waits",
   "processes_stopped",
+  "finite_commands_killed",
   "commands_rerun",
   "risk_shortened",
   "seconds_wasted",

@@ -177,6 +177,7 @@ class TrialFold {
   #retries = 0;
 
   #stopped = 0;
+  #finiteKilled = 0;
   #wasted = 0;
   #leftRunning = 0;
   #orphaned = 0;
@@ -596,7 +597,9 @@ class TrialFold {
     else if (end.by !== "nobody" && !this.#ended.has(process)) {
       this.#ended.add(process);
       this.#stopped += 1;
-      this.#wasted += between(startedAt ?? this.#startOf(process), end.at);
+      const kind = this.#startOf(process)?.command.kind;
+      if (kind === "quick" || kind === "long_finite") this.#finiteKilled += 1;
+      this.#wasted += between(startedAt ?? this.#startedAt(process), end.at);
     }
   }
 
@@ -611,12 +614,17 @@ class TrialFold {
   /** Not even KILL has ended it. */
   #resists(process: number): void {
     this.#resisting ??= new Map();
-    this.#resisting.set(process, this.#startOf(process));
+    this.#resisting.set(process, this.#startedAt(process));
   }
 
-  #startOf(process: number): Instant {
-    const started = this.#events.find((event) => event.event === "exec_called" && event.process === process);
-    return started === undefined ? beginning : started.at;
+  #startOf(process: number): Of<"exec_called"> | undefined {
+    return this.#events.find(
+      (event): event is Of<"exec_called"> => event.event === "exec_called" && event.process === process,
+    );
+  }
+
+  #startedAt(process: number): Instant {
+    return this.#startOf(process)?.at ?? beginning;
   }
 
   /** Where a run was held open until now, since the event before, nobody was at work. */
@@ -850,6 +858,7 @@ class TrialFold {
     );
     to.commands_rerun.push(this.#reruns);
     to.processes_stopped.push(this.#stopped);
+    to.finite_commands_killed.push(this.#finiteKilled);
     to.seconds_wasted.push(wasted);
     to.processes_left_running.push(this.#leftRunning);
     to.orphaned_processes.push(this.#orphaned);

@@ -211,6 +211,7 @@ export const trials = table("trials", "one row for each trial: one agent on one 
   budget_signal_lead_seconds: orNull(seconds("from then to the outer limit; null if no result spoke of the budget")),
   commands_rerun: whole("commands that were run again by a model that took them not to have run"),
   processes_stopped: whole("processes ended by a stop, a limit or a sweep of the runtime"),
+  finite_commands_killed: whole("of those, commands that would have ended by themselves"),
   seconds_wasted: seconds(
     "how long those ran, each from its start to its end, or to the trial's where even KILL did not end it",
   ),

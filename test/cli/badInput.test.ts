@@ -51,15 +51,6 @@ describe("files", () => {
       /:9:1: replicats is not a key of a panel; did you mean replicates\?/,
     ],
     [
-      "a key of a later stage",
-      () =>
-        panelWith(
-          [],
-          "[control, { arm: b, policy: budgeted, profile: long, budget: told, set: { risk_cap_overdue_seconds: 9 } }]",
-        ),
-      /:8:\d+: arms\[1\]\.set\.risk_cap_overdue_seconds is not yet a key of a policy's shell_execution/,
-    ],
-    [
       "a provider that is not all there",
       () => panelWith(["provider: { provider: mine, cache: { lifetime_seconds: 5m } }"]),
       /:9:11: provider\.price is missing: .*:9:\d+: provider\.cache\.lifetime_seconds is "5m": expected .* write 300\n/s,

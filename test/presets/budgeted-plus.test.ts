@@ -73,7 +73,7 @@ preset("budgeted-plus", [
   ],
 ]);
 
-/** Reward, outer timeouts, longest stretch without control and cost of each arm, less of each being better. */
+/** Reward, outer timeouts, longest stretch without control, finite commands killed and cost of each arm, less of each being better. */
 function objectives(seed: number): ReadonlyMap<string, readonly number[]> {
   const panel = loadPanel("panels/runtimes-by-profile.yaml", { seed });
   const tasks = scheduled(panel, keyed);
@@ -97,6 +97,7 @@ function objectives(seed: number): ReadonlyMap<string, readonly number[]> {
           -mean(({ reward }) => reward!),
           mean(({ outer_timeout: lost }) => Number(lost)),
           mean(({ longest_control_gap_seconds: gap }) => gap),
+          mean(({ finite_commands_killed: killed }) => killed),
           mean(({ cost_usd: cost }) => cost!),
         ],
       ];
@@ -110,7 +111,7 @@ describe("budgeted-plus among the runtimes", () => {
     const found = objectives(seed);
     for (const habit of ["short", "helper-guided", "long"]) {
       const arms = [...found.keys()].filter((arm) => arm.endsWith(`.habit-${habit}`));
-      expect(arms.length).toBeGreaterThanOrEqual(8);
+      expect(arms.length).toBeGreaterThanOrEqual(17);
       const stands = standings(arms.map((arm) => found.get(arm)!));
       expect(stands[arms.indexOf(`policy-budgeted-plus.habit-${habit}`)]).toEqual({ onFront: true, dominatedBy: [] });
     }

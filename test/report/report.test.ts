@@ -695,6 +695,14 @@ describe("a crossed panel of 32 arms", () => {
     expect(missing(text, "Arms go by their levels of cap · habit · slice · budget")).toEqual([]);
     expect(missing(text, "240 · long · none · untold")).toEqual([]);
     expect(page.length).toBeLessThan(3.5e6);
+    // Another habit is not to be had by changing a policy.
+    const { divided, arms } = summary.tradeoffs!;
+    expect(divided).toBe(true);
+    const habitOf = (arm: string) => /habit-(\w+)/.exec(arm)![1]!;
+    const dominated = Object.entries(arms).filter(([, { front }]) => !front);
+    expect(dominated.length).toBeGreaterThan(0);
+    for (const [arm, { dominated_by: by }] of dominated)
+      expect(new Set(by.map(habitOf))).toEqual(new Set([habitOf(arm)]));
   });
 });
 
@@ -795,13 +803,15 @@ describe("a file is refused", () => {
 });
 
 describe("what arms are good for", () => {
-  test("is weighed in four ways, and whoever is beaten in all of them is told who beats him", () => {
+  test("is weighed in five ways, and whoever is beaten in all of them is told who beats him", () => {
     expect(usual.summary.tradeoffs!.objectives).toEqual([
       "reward",
       "outer_timeout",
       "longest_control_gap_seconds",
+      "finite_commands_killed",
       "cost_usd",
     ]);
+    expect(usual.summary.tradeoffs!.divided).toBe(false);
     const { arms, tradeoffs } = usual.summary;
     const worse = (one: string, other: string) =>
       tradeoffs!.objectives.every((measure) => {

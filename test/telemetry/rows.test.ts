@@ -317,6 +317,7 @@ describe("the row of a trial", () => {
       budget_signal_lead_seconds: 4_615,
       commands_rerun: 0,
       processes_stopped: 1,
+      finite_commands_killed: 0,
       seconds_wasted: 735,
       processes_left_running: 0,
       orphaned_processes: 0,
@@ -588,5 +589,23 @@ describe("rows of events", () => {
     const into = openEvents({ arm: ["a"], scenario: [] });
     pushEvents([granted as TrialEvent], { trialId: 1, exhibit: null, arm: "a", seed: 1, replicate: 1 }, into);
     expect(rows(into)[0]).toMatchObject({ until_seconds: null, journal: "held     process-1  until it ends" });
+  });
+});
+
+describe("a finite command that is killed", () => {
+  const killed = (
+    what: ReturnType<typeof command>,
+    settings: RunSpec["settings"] = { hard_timeout_default_seconds: 60 },
+  ) => of({ settings, plan: [runs(what), submits] }).trial.finite_commands_killed;
+
+  test("is work thrown away, and counted once", () => {
+    expect(killed(command(lasts(100)))).toBe(1);
+    expect(killed(command(lasts(8)), { hard_timeout_default_seconds: 5 })).toBe(1);
+    expect(killed(command(lasts(100)), { foreground_auto_await_max_seconds: 60, foreground_at_cap: "kill" })).toBe(1);
+  });
+
+  test("but not one that ends by itself, or never would", () => {
+    expect(killed(command(lasts(59)))).toBe(0);
+    expect(killed(command(hangs()))).toBe(0);
   });
 });
