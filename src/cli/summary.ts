@@ -22,7 +22,7 @@ const SHOWN: readonly Shown[] = [
   { measure: "process_tool_trials", says: "trials using process", head: "process\ntrials", decimals: 1 },
   { measure: "longest_control_gap_seconds", says: "longest control gap (s)", head: "longest\ngap (s)", decimals: 0 },
   { measure: "held_in_reserve_seconds", says: "held in the reserve (s)", head: "in reserve\n(s)", decimals: 1 },
-  { measure: "finite_commands_killed", says: "finite commands killed", head: "finite\nkilled", decimals: 2 },
+  { measure: "finite_commands_killed", says: "finite killed per trial", head: "finite\nkilled", decimals: 2 },
   { measure: "cost_usd", says: "cost (USD)", head: "cost\n(USD)", decimals: 3 },
   { measure: "reward_regret", says: "reward lost to the oracle", head: "lost:\nreward", decimals: 3 },
   { measure: "regret_seconds", says: "time lost to the oracle (s)", head: "lost:\ntime (s)", decimals: 0 },
