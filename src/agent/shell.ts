@@ -546,12 +546,21 @@ export class Shell {
     const { cacheUntil = this.#cacheUntil(), toldAt = null } = asked;
     const others = this.#others(boundary);
     const { line } = process.command;
+    const othersHold = others?.othersHold ?? nothing;
+    // Each field by its own name: what is spread into an object costs more than all that is decided with it.
     const stands = ({ lastOutputAt }: Held): AtBoundary => ({
-      ...{ calledAt, startedAt, boundary, lastOutputAt, line },
-      ...{ cacheUntil, toldAt, ...others },
+      calledAt,
+      startedAt,
+      boundary,
+      lastOutputAt,
+      line,
+      cacheUntil,
+      toldAt,
+      othersHold,
     });
-    const granted = autoAwait(stands(first), settings, this.#budget);
-    const risks = this.#risksIn(granted.clampReasons, stands(first));
+    const atFirst = stands(first);
+    const granted = autoAwait(atFirst, settings, this.#budget);
+    const risks = this.#risksIn(granted.clampReasons, atFirst);
     const event: TrialEvent = {
       event: "auto_await_granted",
       at: boundary,
@@ -562,10 +571,9 @@ export class Shell {
       effectiveCap: effectiveCap(startedAt, settings, this.#budget),
       until: granted.until,
       clampReasons: granted.clampReasons,
-      ...others,
     };
-    this.#record(risks === null ? event : { ...event, risks });
-    const hold = this.#autoAwaitHold(id, stands(first), granted, settings);
+    this.#record(others === null && risks === null ? event : { ...event, ...others, ...(risks && { risks }) });
+    const hold = this.#autoAwaitHold(id, atFirst, granted, settings);
     const held = settings.jointLedger ? yield* this.#drawing(call, hold) : ((yield hold) as Held);
     // Where output extends the cap each output was a new grant; the last one is the one that ended the hold.
     const last = extension(settings) === null ? granted : autoAwait(stands(held), settings, this.#budget);
@@ -581,7 +589,7 @@ export class Shell {
       const kills = settings.foregroundAtCap === "kill" || isNeverHandedOver(line, settings);
       if (kills) return yield* this.#killAtCap(process, held);
     }
-    const binding = this.#risksIn(reasons, stands(first));
+    const binding = this.#risksIn(reasons, atFirst);
     return binding === null
       ? { held, outcome: "cap_reached", reasons }
       : { held, outcome: "cap_reached", reasons, risks: binding };
@@ -709,15 +717,15 @@ export class Shell {
     const others = this.#others(now);
     const terms = [settings, this.#budget, this.#cadence, now, cacheUntil, toldAt, others?.othersHold] as const;
     const granted = processWait(asked.asked, ...terms);
-    this.#record({
+    const event: TrialEvent = {
       event: "wait_granted",
       at: now,
       call,
       process: id,
       until: granted.until,
       clampReasons: granted.clampReasons,
-      ...others,
-    });
+    };
+    this.#record(others === null ? event : { ...event, ...others });
     const { failureEvidence } = settings;
     const sought = failureEvidence !== null && settings.failureEvidenceEndsWaits;
     const hold: HoldEffect = {
