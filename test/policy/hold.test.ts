@@ -15,7 +15,17 @@ import {
   sliceOf,
 } from "../../src/policy/hold.ts";
 import { type Settings, settingsOf, type WrittenSettings } from "../../src/policy/settings.ts";
-import { after, type Duration, type Instant, longer, moment, never, seconds } from "../../src/policy/time.ts";
+import {
+  after,
+  beginning,
+  between,
+  type Duration,
+  type Instant,
+  longer,
+  moment,
+  never,
+  seconds,
+} from "../../src/policy/time.ts";
 import { length, someSettings } from "../arbitraries.ts";
 
 const at = (amount: number) => moment(seconds(amount));
@@ -119,6 +129,21 @@ describe("auto-await", () => {
     expect(left(4_740, cap(240, { foreground_auto_await_budget_aware: false }))).toBe(seconds(240));
     expect(effectiveCap(at(4_740), cap(240), null)).toBe(seconds(240));
     expect(effectiveCap(at(4_740), cap("none"), null)).toBeNull();
+  });
+
+  test("of a run that ends sooner is cut short as late, however little that run keeps in reserve", () => {
+    const wary = cap(240, {
+      auto_await_risk: "advisory",
+      risk_cap_late_in_run_seconds: 20,
+      risk_late_in_run_fraction: 0.5,
+    });
+    const run = (length: number, reserve: number): RunBudget => ({
+      deadline: at(length),
+      reserve: seconds(reserve),
+      length: seconds(length),
+    });
+    expect(autoAwait(silentFrom(540), wary, run(1_000, 0))).toEqual({ until: at(560), clampReasons: ["command_risk"] });
+    expect(autoAwait(silentFrom(540), wary, run(1_200, 400))).toEqual({ until: at(780), clampReasons: [] });
   });
 
   describe("whose cap is extended by output", () => {
@@ -286,6 +311,15 @@ describe("whatever is asked and whenever,", () => {
       const lastOutputAt = output === null ? null : after(startedAt, seconds(Math.min(output, initial)));
       return { calledAt, startedAt, boundary, lastOutputAt };
     });
+  /**
+   * Of two runs the less that is left, or the more. The deadline counts as the reserve's beginning does: being late in a run is of
+   * its whole length, so one that keeps less in reserve but ends sooner is late sooner, and may be granted less.
+   */
+  const bounding = (runs: readonly RunBudget[], pick: (...ends: number[]) => number): RunBudget => {
+    const deadline = pick(...runs.map((run) => run.deadline)) as Instant;
+    const begins = pick(...runs.map(reserveBegins)) as Instant;
+    return { deadline, reserve: between(begins, deadline), length: between(beginning, deadline) };
+  };
   const cadence = fc.option(length(0, 300).map(seconds));
   const aware = (settings: Settings, is: boolean): Settings => ({
     ...settings,
@@ -350,7 +384,7 @@ describe("whatever is asked and whenever,", () => {
         someCommand,
         (lengths, runs, s, pace, now, command) => {
           const [less, more] = [...lengths].sort((a, b) => a - b) as [Duration, Duration];
-          const [early, late] = [...runs].sort((a, b) => reserveBegins(a) - reserveBegins(b)) as [RunBudget, RunBudget];
+          const [early, late] = [bounding(runs, Math.min), bounding(runs, Math.max)];
           const waits = [less, more].map((asked) => processWait(asked, s, early, pace, now).until);
           expect(waits[0]).toBeLessThanOrEqual(waits[1]!);
           expect(waits[0]).toBeLessThanOrEqual(processWait(less, s, late, pace, now).until);
