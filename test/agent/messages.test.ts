@@ -8,6 +8,7 @@ import type { Deliveries, Plan } from "../../src/agent/plan.ts";
 import { settingsOf, type WrittenSettings } from "../../src/policy/settings.ts";
 import { inSeconds, seconds } from "../../src/policy/time.ts";
 import {
+  alone,
   aRun,
   awaits,
   callsOf,
@@ -183,6 +184,33 @@ describe("a delivery that fails", () => {
     const rows = rowsOf({ events: abandoned, startedAt: 0, endedAt: 9_000_000, concurrency: 1 });
     expect(rows.notices).toMatchObject([{ kind: "notice", delivered_seconds: null, attempts: 6 }]);
     expect(rows.trial).toMatchObject({ failed_deliveries: 6, wake_ups: 0, notices: 0, idle_seconds: 8_975 });
+  });
+
+  test("is one, too, where the provider does not answer the request that the message begins its turn with", async () => {
+    // Nothing is answered in a storm; under this luck there is one from 800 to 808 s, and none at 868 s.
+    const errors = { calm: 0, storm: 1, calmLasts: seconds(300), stormLasts: seconds(100) };
+    const spec: RunSpec = {
+      settings: { ...wake, notice_wakes: 1 },
+      profile: idler,
+      plan: turnsToIt(800),
+      economy: { cache: null, price: { input: 3, output: 15 } },
+      provider: { errors, retries: { attempts: 1, firstWait: seconds(1), longestWait: seconds(8), jitter: 0 } },
+      outerLimit: 9_000,
+    };
+    const ended = alone(candidate(spec));
+    const { events } = ended;
+    expect(only(events, "woken").map(({ at }) => at / 1_000)).toEqual([800, 801, 803, 808, 868]);
+    expect(only(events, "delivery_failed").map(({ at, again }) => [at / 1_000, again! / 1_000])).toEqual([
+      [800, 801],
+      [801, 803],
+      [803, 808],
+      [808, 868],
+    ]);
+    // Between the tries it has ended its turn again.
+    expect(only(events, "turn_ended").map(({ at }) => at / 1_000)).toEqual([25, 800, 801, 803, 808]);
+    expect(only(events, "told")).toMatchObject([{ at: 873_000, due: 800_000, attempts: 5, woke: true }]);
+    expect(rowsOf(ended).trial).toMatchObject({ failed_deliveries: 4, wake_ups: 1, notices: 1, outcome: "submitted" });
+    expect((await onFakeTimers(candidate(spec))).events).toEqual(events);
   });
 
   test("gives its place in the window back", () => {
