@@ -18,7 +18,13 @@ import {
 } from "../src/agent/model.ts";
 import { type JobStep, type Limits, OUTSIDE_EVENTS, type Plan, type RunStep, type Step } from "../src/agent/plan.ts";
 import type { Distribution } from "../src/distribution.ts";
-import { type Setting, settingKeys, settingsTable, type WrittenSettings } from "../src/policy/settings.ts";
+import {
+  type Setting,
+  type SettingKey,
+  settingKeys,
+  settingsTable,
+  type WrittenSettings,
+} from "../src/policy/settings.ts";
 import { seconds } from "../src/policy/time.ts";
 import type { HostTerms } from "../src/world/host.ts";
 import type { ProviderTerms } from "../src/world/provider.ts";
@@ -48,6 +54,8 @@ const rareCount = (most: number): fc.Arbitrary<number | "none"> =>
     { weight: 1, arbitrary: fc.integer({ min: 1, max: most }) },
   );
 
+const rareShare = fc.constantFrom<(number | "none")[]>("none", "none", "none", 0, 0.25, 0.75, 1);
+
 const on = fc.boolean();
 const sometimes = fc.constantFrom(false, false, false, true);
 const word = <const Word extends string>(...words: readonly Word[]) => fc.constantFrom(...words);
@@ -66,6 +74,8 @@ export const someSettings: fc.Arbitrary<WrittenSettings> = fc
       hand_over_exempts: word("nothing", "sleep_and_git"),
       auto_await_risk: word("off", "advisory"),
       risk_cap_full_test_suite_seconds: bound(0, 200),
+      risk_cap_quiet_seconds: bound(0, 200),
+      risk_cap_overdue_seconds: bound(0, 200),
       risk_cap_late_in_run_seconds: bound(0, 200),
       risk_late_in_run_fraction: fc.constantFrom(0, 0.25, 0.5, 1),
       max_hold_seconds: rareBound(1, 200),
@@ -112,6 +122,43 @@ export const someSettings: fc.Arbitrary<WrittenSettings> = fc
       ),
       process_wait_budget_aware: on,
       process_wait_wake_on_output: on,
+      condition_wait_budget_aware: on,
+      failure_evidence: word("none", "none", "x", "x | seven"),
+      failure_evidence_ends_waits: on,
+      cache_aware_slice: on,
+      cache_slice_margin_seconds: length(0, 60),
+      cache_lifetime_seconds: bound(10, 300),
+      deadline_notice_share: rareShare,
+      deadline_notice_again_share: rareShare,
+      wrap_up_in_reserve: sometimes,
+      soft_deadline_share: rareShare,
+      soft_deadline_min_timeout_seconds: length(0, 120),
+      soft_deadline_ends_holds: on,
+      salvages_job_text: on,
+      joint_ledger: on,
+      user_stop_ends: word("session", "turn"),
+      exit_waits_for_jobs: sometimes,
+      exit_wait_max_seconds: bound(0, 200),
+      clean_exit: word("usual", "leave", "reap", "keep_persistent"),
+      exit_grace_seconds: length(0, 4),
+      completion_notice: word("none", "next_step", "wake"),
+      notice_batch_tasks: fc.integer({ min: 1, max: 3 }),
+      notice_description_bytes: fc.integer({ min: 4, max: 12 }),
+      notice_wakes: fc.integer({ min: 1, max: 3 }),
+      notice_window_length_seconds: length(1, 120),
+      notice_window: word("fixed", "sliding"),
+      delivery_gives_up_after_seconds: rareBound(1, 300),
+      unread_reminder_steps: rareCount(4),
+      unread_reminder_tasks: fc.integer({ min: 1, max: 3 }),
+      background_watchdog_seconds: rareBound(1, 300),
+      repeated_read_hint: on,
+      quiet_poll_hint_after: rareCount(3),
+      quiet_poll_hint_floor_seconds: length(0, 120),
+      poll_folding: on,
+      heartbeat: sometimes,
+      usual_length_test_seconds: bound(1, 120),
+      usual_length_build_seconds: bound(1, 120),
+      usual_length_other_seconds: bound(1, 120),
       finalization_reserve_seconds: bound(0, 600),
       finalization_reserve_min_seconds: length(0, 100),
       finalization_reserve_max_seconds: length(100, 400),
@@ -135,8 +182,17 @@ export const someSettings: fc.Arbitrary<WrittenSettings> = fc
   )
   .map(consistent);
 
+const USUAL = [
+  "usual_length_test_seconds",
+  "usual_length_build_seconds",
+  "usual_length_other_seconds",
+] as const satisfies readonly SettingKey[];
+
 /** Mends what a file that says it would be refused for. */
 function consistent(settings: WrittenSettings): WrittenSettings {
+  if (settings.heartbeat && USUAL.every((key) => (settings[key] ?? "none") === "none")) {
+    return consistent({ ...settings, usual_length_test_seconds: 30 });
+  }
   const { max_hold_seconds: hold = "none", foreground_total_yield_seconds: total = 30 } = settings;
   if (hold === "none") return settings;
   return total === "none" || hold < total ? without(settings, "max_hold_seconds") : settings;

@@ -156,8 +156,8 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
     const spec = fc.oneof(trialOf({ profile: someProfile.map(heedless) }), someSession);
     fc.assert(
       fc.property(spec, length(0, 1_500), length(0, 1_500), luck, (spec, a, b, luck) => {
-        const less = tried({ ...spec, told: Math.min(a, b) }, luck).events;
-        const more = tried({ ...spec, told: Math.max(a, b) }, luck).events;
+        const less = tried({ ...changed(spec, silent), told: Math.min(a, b) }, luck).events;
+        const more = tried({ ...changed(spec, silent), told: Math.max(a, b) }, luck).events;
         expectGrantedLess(parting(less, more));
       }),
     );
@@ -181,7 +181,7 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
     const initial = fc.record({ idle: fc.option(length(0, 20)), total: fc.option(length(0, 40)) });
     const later = someSettings.map((all) => {
       const rest = { ...all };
-      for (const key of MAY_END_OR_REFUSE) delete rest[key];
+      for (const key of MAY_END_TELL_OR_REFUSE) delete rest[key];
       return rest;
     });
     const both = initial.chain(({ idle, total }) => {
@@ -213,11 +213,11 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
     const spec = fc.oneof(trialOf({ profile: someProfile.map(heedless) }), someSession);
     fc.assert(
       fc.property(spec, length(0, 1_500), luck, (spec, budget, luck) => {
-        const { told: _, reserve: __, ...untold } = spec;
-        const shut = changed({ ...spec, told: budget }, unaware);
+        const { told: _, reserve: __, ...untold } = changed(spec, blind);
+        const shut = changed({ ...untold, ...ifTold(budget, spec.reserve) }, unaware);
         const slice = shut.settings?.process_wait_slice_seconds ?? "auto";
-        const blind = changed(shut, { process_wait_slice_seconds: slice === "auto" ? "none" : slice });
-        expect(parting(tried(untold, luck).events, tried(blind, luck).events)).toBeNull();
+        const unsliced = changed(shut, { process_wait_slice_seconds: slice === "auto" ? "none" : slice });
+        expect(parting(tried(untold, luck).events, tried(unsliced, luck).events)).toBeNull();
       }),
     );
   });
@@ -243,6 +243,7 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
   test("nothing but a stop, a timeout, a silence that is limited, or a cap that kills ends a process", () => {
     fc.assert(
       fc.property(somethingTried, luck, (spec, luck) => {
+        const settings = settingsOf(spec.settings ?? {});
         const { events } = tried(spec, luck);
         for (const { called, ends, stops, kills, pruned, lookedAt } of processes(events)) {
           const own = called.command.length === null ? null : called.at + called.command.length;
@@ -252,11 +253,12 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
             if (end.by === "stop") expect(stops.some((at) => at <= end.at)).toBe(true);
             if (end.by === "limit") {
               const { totalTimeout, totalTimeoutRearms, inactivityKill, hardTimeoutStall, hardTimeoutStallMax } =
-                settingsOf(spec.settings ?? {});
+                settings;
               const hard = called.timeout ?? never;
               const stalls = hardTimeoutStall !== null && hard !== never;
               const silences = [inactivityKill ?? never, stalls ? Math.max(hard, hardTimeoutStall) : never];
-              const lengths = [stalls ? hard + hardTimeoutStallMax : hard, totalTimeout ?? never];
+              const watchdog = called.background && called.timeout === null ? settings.backgroundWatchdog : null;
+              const lengths = [stalls ? hard + hardTimeoutStallMax : hard, totalTimeout ?? never, watchdog ?? never];
               const timedOut = called.at + Math.min(...(end.silent ? silences : lengths)) <= end.at;
               // From the moment on at which it was handed over, and so seen alive.
               const anew = lookedAt.some(({ at, alive }) => alive && at + (totalTimeoutRearms ?? never) <= end.at);
@@ -346,8 +348,10 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
       fc.property(somethingTried, luck, (spec, luck) => {
         const ended = tried(spec, luck);
         const { trial, invocations, waits } = rowsOf(ended);
+        const { model, idle, sweeping } = withoutCalls(ended);
         const ledger = {
-          model_seconds: withoutCalls(ended),
+          model_seconds: model,
+          idle_seconds: idle,
           initial_hold_seconds: total(
             invocations.map((row) =>
               row.auto_await_clamp_reasons === null
@@ -365,6 +369,7 @@ describe.each(Object.entries(worlds))("whatever is tried, %s,", (_, world) => {
           ),
           process_wait_seconds: total(waits.map((row) => row.actual_wait_seconds)),
           other_tool_seconds: total([
+            sweeping,
             ...waits.map((row) => (row.action === "wait" ? 0 : tookSeconds(row, trial.duration_seconds))),
             ...invocations.map((row) => (row.background ? tookSeconds(row, trial.duration_seconds) : 0)),
           ]),
@@ -449,7 +454,7 @@ describe("whatever there is to a trial,", () => {
         const answered = all("model_answered").map(({ request }) => request);
         const missing = all("model_asked").filter(({ request }) => !answered.includes(request));
         const open = calls(events).filter(({ returned, refused }) => returned === null && !refused);
-        if (!isCut && !all("job_ended").some(({ result }) => result === "salvaged")) {
+        if (!isCut && !all("job_ended").some(({ result }) => result === "salvaged" || result === "trail")) {
           expect(missing).toEqual([]);
           expect(open).toEqual([]);
         }
@@ -489,7 +494,11 @@ describe("whatever there is to a trial,", () => {
   test("whether tokens are counted changes no moment, as long as nothing has to be compacted", () => {
     const roomy = fc.tuple(anyTrial, someEconomy).map(([{ economy: _, limits: __, ...spec }, economy]) => {
       const context = { ...spec.profile!.context!, window: Number.MAX_SAFE_INTEGER };
-      return { spec: { ...spec, profile: { ...spec.profile, context } }, economy };
+      // Where tokens are counted there is a cache that expires, and a policy may heed that.
+      return {
+        spec: { ...changed(spec, { cache_aware_slice: false }), profile: { ...spec.profile, context } },
+        economy,
+      };
     });
     const isCounting = ({ event }: TrialEvent) => event === "model_asked" || event === "model_answered";
     fc.assert(
@@ -607,7 +616,18 @@ const unaware = {
   foreground_auto_await_budget_aware: false,
   process_wait_budget_aware: false,
   hard_timeout_budget_aware: false,
+  condition_wait_budget_aware: false,
 } as const;
+
+/** No message says what is left: a model that was told it may do something else. */
+const silent = {
+  deadline_notice_share: "none",
+  deadline_notice_again_share: "none",
+  wrap_up_in_reserve: false,
+} as const;
+
+/** What is of a budget wherever there is one, and has no switch of its own to shut its eyes to it. */
+const blind = { ...silent, exit_waits_for_jobs: false, joint_ledger: false } as const;
 
 function entering(spec: Spec, sums?: (totals: Totals) => void): Candidate {
   return "plan" in spec ? candidate(spec) : session(spec, (hands) => playing(hands, spec.moves, sums));
@@ -722,8 +742,19 @@ function processes(events: readonly TrialEvent[]) {
   });
 }
 
-/** What ends a command however soon it would end, cuts its initial hold, or does not take it on. */
-const MAY_END_OR_REFUSE = [
+/** What ends a command however soon it would end, cuts its initial hold, tells the model of something, or does not take a command on. */
+const MAY_END_TELL_OR_REFUSE = [
+  "background_watchdog_seconds",
+  "clean_exit",
+  "completion_notice",
+  "deadline_notice_share",
+  "deadline_notice_again_share",
+  "exit_waits_for_jobs",
+  "heartbeat",
+  "quiet_poll_hint_after",
+  "repeated_read_hint",
+  "unread_reminder_steps",
+  "wrap_up_in_reserve",
   "hard_timeout_default_seconds",
   "hard_timeout_by_class",
   "max_hold_seconds",
@@ -813,17 +844,23 @@ function tookSeconds(
   return total([row.returned_seconds ?? duration, -row.called_seconds]);
 }
 
-/** The part of a trial in which no call was open. */
-function withoutCalls({ events, startedAt, endedAt }: EndedTrial): number {
+/** The part of a trial in which no call was open: of the model, of nobody while the run is held open, and of ending what is left. */
+function withoutCalls({ events, startedAt, endedAt }: EndedTrial) {
   let free = 0;
+  let idle = 0;
+  let sweeping = 0;
   let since: number | null = 0;
-  for (const event of events) {
+  for (const [index, event] of events.entries()) {
+    const before = events[index - 1];
+    if (event.event === "swept") sweeping += event.at - before!.at;
+    else if (before?.event === "exit_held" || before?.event === "exit_awaited") idle += event.at - before.at;
     if (event.event === "exec_called" || event.event === "process_called") {
       free += event.at - since!;
       since = null;
     } else if (event.event === "control_returned" || event.event === "call_refused") since = event.at;
   }
-  return (free + (since === null ? 0 : endedAt - startedAt - since)) / 1_000;
+  free += since === null ? 0 : endedAt - startedAt - since;
+  return { model: (free - idle - sweeping) / 1_000, idle: idle / 1_000, sweeping: sweeping / 1_000 };
 }
 
 const decoded = (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);

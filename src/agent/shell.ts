@@ -611,11 +611,15 @@ export class Shell {
     }
   }
 
-  /** What all calls that are held may still be held for, together; null where that does not count. */
+  /**
+   * What all calls that are held may still be held for, together; null where they draw on no budget. Beyond its deadline none of
+   * them draws on it: one that is held without an end holds what there is.
+   */
   #others(now: Instant): { readonly othersHold: Duration } | null {
-    if (!this.#settings.jointLedger) return null;
+    if (!this.#settings.jointLedger || this.#budget === null) return null;
+    const { deadline } = this.#budget;
     let sum = 0;
-    for (const until of this.#held.values()) sum += between(now, until);
+    for (const until of this.#held.values()) sum += between(now, earliest(until, deadline));
     return { othersHold: sum as Duration };
   }
 

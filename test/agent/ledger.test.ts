@@ -38,7 +38,19 @@ describe.each(worlds)("calls side by side (%s)", (_, perform) => {
     ];
     expect((await ran({ plan, settings: { ...joint, joint_ledger: false } })).grants).toEqual(alone);
     const untold = await perform(candidate({ plan, settings: joint, outerLimit: 1_600 }));
-    expect(only(untold.events, "auto_await_granted").map(({ until }) => until / 1_000)).toEqual([600, 600]);
+    expect(only(untold.events, "auto_await_granted")).toMatchObject([{ until: 600_000 }, { until: 600_000 }]);
+    expect(only(untold.events, "auto_await_granted").filter((granted) => "othersHold" in granted)).toEqual([]);
+  });
+
+  test("hold no longer than the run lasts, where nothing ends their hold", async () => {
+    const endless = {
+      ...joint,
+      foreground_auto_await_max_seconds: "none",
+      foreground_auto_await_budget_aware: false,
+    } as const;
+    const { ended } = await ran({ plan: [together(idle("a"), idle("b")), submits], settings: endless });
+    // From 10 s to the deadline at 1,600 s: that is all there is.
+    expect(rowsOf(ended).invocations.map((row) => row["held_by_others_seconds"])).toEqual([0, 1_590]);
   });
 
   test("that have come back hold nothing any more", async () => {
