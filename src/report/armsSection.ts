@@ -131,7 +131,13 @@ export function measuresBlock(
   names: Names,
 ): Html {
   const isJudged = withheld === null;
-  const shown = MEASURES.filter(({ measure }) => arms.some(({ row }) => estimates.arm(row.arm, measure) !== undefined));
+  const shown = MEASURES.filter(({ measure, group }) =>
+    arms.some(({ row }) => {
+      const found = estimates.arm(row.arm, measure);
+      // Most panels send no message of most kinds, and a row of noughts says nothing.
+      return found !== undefined && (group !== "Messages" || found.value > 0);
+    }),
+  );
   const head = html`<h3>All measures</h3>
 <p class="note">Means per trial unless a row says otherwise, with 95 % intervals. Differences are paired: the same tasks under both arms. ${isJudged && "“Better” and “worse” stand where the difference is distinguishable from none."}${
     !hasCalls && html` Quantiles over calls need <code>--detail calls</code>; this run kept trials only.`

@@ -13,7 +13,7 @@ export interface Measure {
   readonly title: string;
   readonly unit: Unit;
   /** What it speaks of, as a group of rows is headed. */
-  readonly group: "Outcomes" | "Against the oracle" | "Control" | "Calls" | "Commands" | "Cost";
+  readonly group: "Outcomes" | "Against the oracle" | "Control" | "Calls" | "Commands" | "Messages" | "Cost";
   readonly better: "lower" | "higher" | "neither";
   readonly says: string;
   /** Mean over trials; their sum in one replicate; or a quantile over calls in one replicate, averaged over replicates. */
@@ -426,6 +426,86 @@ export const MEASURES: readonly Measure[] = [
     says: "output that results should have shown and that nobody can read any more",
     kind: "mean per trial",
     sql: "output_lost_bytes",
+  },
+  {
+    measure: "notices",
+    title: "completion notices",
+    unit: "count",
+    group: "Messages",
+    better: "neither",
+    says: "messages that told a model of background commands that were over",
+    kind: "mean per trial",
+    sql: "notices",
+  },
+  {
+    measure: "reminders",
+    title: "reminders",
+    unit: "count",
+    group: "Messages",
+    better: "neither",
+    says: "messages that recalled results nobody had read",
+    kind: "mean per trial",
+    sql: "reminders",
+  },
+  {
+    measure: "hints",
+    title: "hints",
+    unit: "count",
+    group: "Messages",
+    better: "neither",
+    says: "results that pointed out something beside what was asked",
+    kind: "mean per trial",
+    sql: "hints",
+  },
+  {
+    measure: "heartbeats",
+    title: "heartbeats",
+    unit: "count",
+    group: "Messages",
+    better: "neither",
+    says: "messages that told of a background command past its usual length",
+    kind: "mean per trial",
+    sql: "heartbeats",
+  },
+  {
+    measure: "deadline_notices",
+    title: "deadline notices",
+    unit: "count",
+    group: "Messages",
+    better: "neither",
+    says: "messages that told how much of the run was left",
+    kind: "mean per trial",
+    sql: "deadline_notices",
+  },
+  {
+    measure: "wrap_ups",
+    title: "wrap-ups",
+    unit: "count",
+    group: "Messages",
+    better: "neither",
+    says: "messages that asked to come to an end",
+    kind: "mean per trial",
+    sql: "wrap_ups",
+  },
+  {
+    measure: "wake_ups",
+    title: "wake-ups",
+    unit: "count",
+    group: "Messages",
+    better: "neither",
+    says: "messages that began another turn of a model that had ended its own",
+    kind: "mean per trial",
+    sql: "wake_ups",
+  },
+  {
+    measure: "failed_deliveries",
+    title: "failed deliveries",
+    unit: "count",
+    group: "Messages",
+    better: "lower",
+    says: "times that a message failed to wake a model",
+    kind: "mean per trial",
+    sql: "failed_deliveries",
   },
   {
     measure: "tokens",
