@@ -1,17 +1,34 @@
 /** The runtime that the design note is about, from release to release, and GAIA's hard timeouts by class. */
+import { describe, expect, test } from "vitest";
+import { PLAIN_HABITS } from "../../src/agent/model.ts";
+import type { Plan } from "../../src/agent/plan.ts";
+import { seconds } from "../../src/policy/time.ts";
+import { loadPolicy } from "../../src/scenario/load.ts";
 import {
+  awaits,
+  callsOf,
+  candidate,
   command,
   commandOf,
+  commits,
   every,
   type Hands,
   hangs,
+  job,
   lasts,
   leaves,
   lines,
+  only,
+  type RunSpec,
   refusal,
   result,
+  runs as runsStep,
   serves,
+  submits,
+  thinks,
+  together,
 } from "../aRun.ts";
+import { worlds } from "../conformance/worlds.ts";
 import {
   goesOn,
   handedBack,
@@ -80,6 +97,147 @@ const fastAgent: readonly Row[] = [
     { status: "completed", elapsed_seconds: 40 },
   ],
   ["a stop sends TERM, and KILL 2 s later", stopsStubborn, { status: "terminated", signal: "SIGKILL", took: 2 }],
+  [
+    "a command that fails comes back in its call, with its exit code",
+    function* (hands) {
+      const failing = commandOf({ phases: [lasts(5, every(5, "E\n"))], exit: { code: 2, signal: null }, line: "make" });
+      return result(yield* hands.exec(failing));
+    },
+    { status: "failed", exit_code: 2, elapsed_seconds: 5, output: "E\n" },
+  ],
+  [
+    "a command with a hard timeout that ends before it comes back with its result, past every other boundary",
+    runs("pytest -q", lasts(500), 600),
+    { status: "completed", elapsed_seconds: 500, auto_await_outcome: null },
+  ],
+  [
+    "a command started in the background comes back at once, and has no part in auto-await",
+    function* (hands) {
+      return result(yield* hands.exec(command(hangs()), { background: true }));
+    },
+    { status: "running", process_id: "process-1", elapsed_seconds: 0, auto_await_outcome: null, clamp_reasons: [] },
+  ],
+  [
+    "a wait that runs out is no failure, and ends nothing",
+    function* (hands) {
+      const waited = yield* waits(30)(hands);
+      yield* hands.pass(1_000);
+      return [waited, result(yield* hands.status(1))];
+    },
+    [
+      { status: "running", exit_code: null, signal: null, elapsed_seconds: 30 },
+      { status: "running", elapsed_seconds: 1_030 },
+    ],
+  ],
+  [
+    "a wait does not come back for output",
+    waits(100, { phase: hangs(every(5)) }),
+    { status: "running", elapsed_seconds: 100, output: "x\n".repeat(20) },
+  ],
+  [
+    "a look at a process takes no time, and says how it stands",
+    function* (hands) {
+      yield* waits(20, { phase: lasts(60) })(hands);
+      const early = result(yield* hands.status(1));
+      yield* hands.pass(100);
+      return [early, result(yield* hands.status(1))];
+    },
+    [
+      { status: "running", elapsed_seconds: 20 },
+      { status: "completed", exit_code: 0, elapsed_seconds: 60 },
+    ],
+  ],
+  [
+    "a call shows what is new, and what was shown can be read again",
+    function* (hands) {
+      const said = lines([1, "a\n"], [300, "b\n"]);
+      const shown = result(yield* hands.exec(command(hangs(said)))).output;
+      yield* hands.pass(300);
+      const waited = result(yield* hands.wait(1, 10)).output;
+      return [shown, waited, result(yield* hands.read(1, 0)).output];
+    },
+    ["a\n", "b\n", "a\nb\n"],
+  ],
+  [
+    "of a long output 16,000 bytes are shown, half of them its beginning and half its end, and 33,000 can be read at once",
+    function* (hands) {
+      const said = lines([1, `${"<".repeat(20_000)}${">".repeat(20_000)}`]);
+      const { output } = result(yield* hands.exec(command(lasts(2, said))));
+      const whole = result(yield* hands.read(1, 0));
+      return [output.split("<").length - 1, output.split(">").length - 1, whole.next_offset, whole.output_complete];
+    },
+    [8_000, 8_000, 33_000, true],
+  ],
+  [
+    "a stop ends what heeds TERM at once",
+    function* (hands) {
+      result(yield* hands.exec(command(hangs()), { background: true }));
+      yield* hands.pass(5);
+      return result(yield* hands.stop(1));
+    },
+    { status: "terminated", signal: "SIGTERM", elapsed_seconds: 5 },
+  ],
+  [
+    "a stop of what is over finds it over",
+    function* (hands) {
+      result(yield* hands.exec(command(lasts(5)), { background: true }));
+      yield* hands.pass(10);
+      return result(yield* hands.stop(1));
+    },
+    { status: "already_exited", exit_code: 0, elapsed_seconds: 5 },
+  ],
+  [
+    "a list names every process, how it stands and for how long it has run",
+    function* (hands) {
+      result(yield* hands.exec(commandOf({ phases: [hangs()], line: "npm start" }), { background: true }));
+      result(yield* hands.exec(commandOf({ phases: [lasts(2)], line: "ls" })));
+      return result(yield* hands.list()).processes;
+    },
+    [
+      { process_id: "process-1", command: "npm start", status: "running", elapsed_seconds: 2 },
+      { process_id: "process-2", command: "ls", status: "completed", elapsed_seconds: 2 },
+    ],
+  ],
+  [
+    "a process that is none is refused",
+    function* (hands) {
+      return refusal(yield* hands.wait(7, 30));
+    },
+    'process-7 is no process of this session; process(action: "list") names them',
+  ],
+  [
+    "of 32 processes one that is over makes room for the next",
+    function* (hands) {
+      for (let nth = 0; nth < 31; nth += 1) result(yield* hands.exec(command(hangs()), { background: true }));
+      result(yield* hands.exec(command(lasts(1))));
+      const next = result(yield* hands.exec(command(hangs()), { background: true }));
+      return [next.process_id, refusal(yield* hands.status(32))];
+    },
+    ["process-33", 'process-32 is no process of this session; process(action: "list") names them'],
+  ],
+  [
+    "where all 32 live, another is an error, and none of them is ended for it",
+    function* (hands) {
+      for (let nth = 0; nth < 32; nth += 1) result(yield* hands.exec(command(hangs()), { background: true }));
+      const why = refusal(yield* hands.exec(command(lasts(1))));
+      const { processes } = result(yield* hands.list());
+      return [why, processes.filter(({ status }) => status === "running").length];
+    },
+    ["all 32 slots are taken by live processes: stop one that is not needed", 32],
+  ],
+  [
+    "a client that gives up its call ends the hold and no process",
+    function* (hands) {
+      const given = result(yield* hands.exec(command(hangs())));
+      yield* hands.pass(100);
+      return [given, result(yield* hands.status(1))];
+    },
+    [
+      { status: "running", elapsed_seconds: 5, auto_await_outcome: "cancelled" },
+      { status: "running", elapsed_seconds: 105 },
+    ],
+    { cancels: [5] },
+  ],
 ];
 
 /** The same in every fast-agent that there is: nothing is known of a budget, and long waits are refused. */
@@ -101,7 +259,33 @@ const unaware: readonly Row[] = [
     },
     { told: 5_400, reserve: 600 },
   ],
+  [
+    "the ceiling is one of a call: an hour may follow an hour",
+    function* (hands) {
+      yield* waits(3_600)(hands);
+      return result(yield* hands.wait(1, 3_600));
+    },
+    { status: "running", effective_wait_seconds: 3_600, elapsed_seconds: 7_200 },
+  ],
+  [
+    "a hard timeout runs into the reserve, and nothing is said of the run's end",
+    function* (hands) {
+      const shown: object = yield* runs("pytest -q", hangs(), 600)(hands);
+      return { shown, told: "remaining_run_seconds" in shown };
+    },
+    { shown: { status: "timed_out", elapsed_seconds: 600 }, told: false },
+    { told: 700, reserve: 600 },
+  ],
 ];
+
+/** The design note's own trace, on a test run that never ends: what each call came to, and when the model has it stopped. */
+const trace = (wait: number): Row[1] =>
+  function* (hands) {
+    const ran = result(yield* hands.exec(command(hangs())));
+    const waited = result(yield* hands.wait(1, wait));
+    const stopped = result(yield* hands.stop(1));
+    return [ran.elapsed_seconds, waited.elapsed_seconds, stopped.status, hands.now / 1_000];
+  };
 
 const defaultWait = (length: number): Row => [
   `a wait without a length lasts ${length} s`,
@@ -150,6 +334,24 @@ const presets: Readonly<Record<string, readonly Row[]>> = {
         return refusal(yield* hands.exec(commandOf({ line: "ls", phases: [lasts(1)] })));
       },
       "too many commands in too short a time: come back in 7 s",
+    ],
+    [
+      "a wait for a condition is one call to that limit, however often it looks",
+      function* (hands) {
+        const { probes } = result(yield* hands.waitFor({ answersAt: 80 }, { timeout: 55, every: 5 }));
+        return [probes, result(yield* hands.exec(commandOf({ phases: [lasts(1)], line: "ls" }))).status];
+      },
+      [12, "completed"],
+    ],
+    [
+      "and it is a call: three commands may not follow it at once",
+      function* (hands) {
+        const holds = commandOf({ phases: [lasts(0)], line: "ls" });
+        const { outcome } = result(yield* hands.waitFor({ command: holds }));
+        for (let nth = 0; nth < 2; nth += 1) result(yield* hands.exec(commandOf({ line: "ls", phases: [lasts(1)] })));
+        return [outcome, refusal(yield* hands.exec(commandOf({ line: "ls", phases: [lasts(1)] })))];
+      },
+      ["met", "too many commands in too short a time: come back in 8 s"],
     ],
     [
       "a timeout kills at once, without a grace",
@@ -237,6 +439,20 @@ const presets: Readonly<Record<string, readonly Row[]>> = {
     ["a silent command is handed back at 10 s", runs("make", hangs()), handedBack(10, "disabled")],
     ["a chatty one at 30 s", runs("make", hangs(every(5))), handedBack(30, "disabled")],
     ["10 s after its last output", runs("make", hangs(lines([7, "x\n"]))), handedBack(17, "disabled")],
+    [
+      "one of 12 s that is silent is handed back before it is over, and its result takes another call",
+      function* (hands) {
+        const { status } = result(yield* hands.exec(command(lasts(12))));
+        return [status, result(yield* hands.wait(1, 30))];
+      },
+      ["running", { status: "completed", elapsed_seconds: 12, effective_wait_seconds: 30 }],
+    ],
+    [
+      "from then on the model may look, wait and stop: in the note's older trace it has stopped a hung run after 70 s",
+      trace(60),
+      [10, 70, "terminated", 70],
+      { told: 5_400, reserve: 600 },
+    ],
     defaultWait(30),
   ],
   "fast-agent-240": [
@@ -244,6 +460,22 @@ const presets: Readonly<Record<string, readonly Row[]>> = {
     ...unaware,
     ["a silent command is handed back at 240 s", runs("make", hangs()), handedBack(240, "cap_reached")],
     ["output does not extend that", runs("make", hangs(every(5))), handedBack(240, "cap_reached")],
+    [
+      "they count from its start, not from its initial boundary",
+      runs("make", hangs(lines([7, "x\n"]))),
+      { ...handedBack(240, "cap_reached"), configured_auto_await_cap_seconds: 240 },
+    ],
+    [
+      "one that ends before that comes back in its own call",
+      runs("make", lasts(239)),
+      { status: "completed", elapsed_seconds: 239, auto_await_outcome: "process_finished" },
+    ],
+    [
+      "the note's trace: after an hour's wait a hung run is stopped at 3,840 s of 5,400, and nothing has said so",
+      trace(3_600),
+      [240, 3_840, "terminated", 3_840],
+      { told: 5_400, reserve: 600 },
+    ],
     [
       "one that ends at the very cap has finished",
       runs("make", lasts(240)),
@@ -261,6 +493,11 @@ const presets: Readonly<Record<string, readonly Row[]>> = {
     ...fastAgent,
     ...unaware,
     ["a silent command stays until 30 s, not 10", runs("make", hangs()), handedBack(30, "cap_reached")],
+    [
+      "the cap adds nothing to the total boundary: both end at 30 s, whatever came last",
+      runs("make", hangs(lines([25, "x\n"]))),
+      handedBack(30, "cap_reached"),
+    ],
     ["a chatty one is handed back at 30 s", runs("make", hangs(every(5))), handedBack(30, "cap_reached")],
     [
       "a result at 20 s comes in the call",
@@ -272,6 +509,44 @@ const presets: Readonly<Record<string, readonly Row[]>> = {
   "fast-agent-budgeted": [
     ...fastAgent,
     ["a silent command is handed back at 240 s", runs("make", hangs()), handedBack(240, "cap_reached")],
+    [
+      "a cap that is shortened ends no process, and keeps its id and all its output",
+      goesOn,
+      wentOn,
+      { told: 660, reserve: 600 },
+    ],
+    [
+      "a hard timeout stays what was asked for, into the reserve",
+      runs("pytest -q", hangs(), 300),
+      { status: "timed_out", elapsed_seconds: 300, hard_timeout_seconds: 300 },
+      { told: 660, reserve: 600 },
+    ],
+    [
+      "the background stays what it was: at once, inside the reserve too",
+      function* (hands) {
+        return result(yield* hands.exec(command(hangs()), { background: true }));
+      },
+      { status: "running", elapsed_seconds: 0, clamp_reasons: [] },
+      { told: 500, reserve: 500 },
+    ],
+    [
+      "the note's trace: a hung run is stopped after one slice, at 480 s of 5,400",
+      trace(3_600),
+      [240, 480, "terminated", 480],
+      { told: 5_400, reserve: 600 },
+    ],
+    [
+      "without a budget what is held and waited for is the same, and nothing is said of one",
+      function* (hands) {
+        const [ran, waited] = [yield* runs("make", hangs())(hands), result(yield* hands.wait(1, 3_600))];
+        return { ran, waited, told: "remaining_run_seconds" in waited };
+      },
+      {
+        ran: handedBack(240, "cap_reached"),
+        waited: { effective_wait_seconds: 240, clamp_reasons: ["process_wait_slice"] },
+        told: false,
+      },
+    ],
     [
       "where the reserve begins 60 s after the start, at 60 s",
       runs("make", hangs()),
@@ -317,3 +592,71 @@ const presets: Readonly<Record<string, readonly Row[]>> = {
 };
 
 for (const [name, rows] of Object.entries(presets)) preset(name, rows);
+
+/** What takes a model and its turns to be seen. */
+describe.each(worlds)("a model under fast-agent (%s)", (_, perform) => {
+  const ran = async (name: string, plan: Plan, spec: Partial<RunSpec> = {}) =>
+    (await perform(candidate({ plan, settings: loadPolicy(name).written, ...spec }))).events;
+  const minutes = (length: number) => runsStep(command(lasts(length)));
+
+  test("while a command is auto-awaited there is no turn of the model: it can neither look, nor stop, nor do other work", async () => {
+    const events = await ran("fast-agent-240", [minutes(200), submits]);
+    expect(callsOf(events)).toEqual([[0, "pytest -q"]]);
+    expect(only(events, "control_returned").map(({ at }) => at / 1_000)).toEqual([200]);
+  });
+
+  test("without auto-await the same command costs it a second call, to wait", async () => {
+    const events = await ran("fast-agent-0.10.4", [minutes(200), submits]);
+    expect(callsOf(events)).toEqual([
+      [0, "pytest -q"],
+      [15, "wait"],
+    ]);
+  });
+
+  test("while a command is auto-awaited the outer limit comes nearer, and cuts the call off", async () => {
+    const events = await ran("fast-agent-240", [minutes(200), submits], { outerLimit: 100 });
+    expect(only(events, "cut_off")).toMatchObject([{ at: 100_000 }]);
+    expect(only(events, "control_returned")).toEqual([]);
+  });
+
+  test("an outer limit that nobody told of is the first to say that time is up: an hour's wait is cut off in the middle", async () => {
+    const hung = [runsStep(command(hangs())), commits, submits];
+    const events = await ran("fast-agent-240", hung, { outerLimit: 3_000 });
+    expect(callsOf(events)).toEqual([
+      [0, "pytest -q"],
+      [245, "wait"],
+    ]);
+    expect(only(events, "cut_off")).toMatchObject([{ at: 3_000_000 }]);
+    expect(only(events, "committed")).toEqual([]);
+  });
+
+  test("calls side by side have each its own clock", async () => {
+    const [one, other] = ["one", "other"].map((id) => runsStep(command(hangs()), { id }));
+    const later = runsStep(command(lasts(100)), { id: "later" });
+    const events = await ran("fast-agent-240", [together(one!, job([later, other!])), submits], { outerLimit: 360 });
+    const granted = only(events, "auto_await_granted").map(({ startedAt, until }) => (until - startedAt) / 1_000);
+    expect(granted).toEqual([240, 240, 240]);
+    expect(new Set(only(events, "auto_await_granted").map(({ until }) => until)).size).toBe(2);
+  });
+
+  test("nobody is told that a background command is over", async () => {
+    const built = runsStep(command(lasts(60)), { background: true });
+    for (const name of ["fast-agent-0.10.4", "fast-agent-240", "fast-agent-30", "fast-agent-budgeted"]) {
+      const events = await ran(name, [built, thinks(600), submits]);
+      expect(only(events, "told")).toEqual([]);
+      expect(events.at(-1)).toMatchObject({ event: "left_behind", end: { by: "itself", at: 60_000 } });
+    }
+  });
+
+  test("looks in a row that find nothing new are folded into one", async () => {
+    const plan: Plan = [runsStep(command(hangs()), { background: true, neededLater: true }), awaits(), submits];
+    const context = { ...PLAIN_HABITS.context, start: 10_000, step: 1_000, poll: 50 };
+    const events = await ran("fast-agent-240", plan, {
+      profile: { step: seconds(10), between: [{ does: "status", p: 1 }], context },
+      economy: { cache: null, price: { input: 3, output: 15 } },
+      outerLimit: 45,
+    });
+    const prompts = only(events, "model_asked").filter(({ purpose }) => purpose === "poll");
+    expect(prompts.map(({ prompt }) => prompt)).toEqual([11_000, 11_050, 11_050, 11_050, 11_050]);
+  });
+});

@@ -1,6 +1,6 @@
 /** milk: what its decision record says of a soft deadline for background jobs, sentence by sentence. */
 import { describe, expect, test } from "vitest";
-import { OBEYS_ALL } from "../../src/agent/model.ts";
+import { OBEYS_ALL, PLAIN_HABITS } from "../../src/agent/model.ts";
 import type { Plan } from "../../src/agent/plan.ts";
 import { deadlineText } from "../../src/policy/deadline.ts";
 import { moment, seconds } from "../../src/policy/time.ts";
@@ -82,6 +82,26 @@ describe.each(worlds)("milk (%s)", (_, perform) => {
   test("a job that is done before that costs no message", async () => {
     const { told, jobs } = await ran([job([steps(5)], { timeout: 1_200 }), submits]);
     expect([told, jobs]).toEqual([[], [["whole", 240]]]);
+  });
+
+  test("the message costs one extra user message in the job's context, only for jobs that run past 80 %", async () => {
+    const economy = { cache: null, price: { input: 3, output: 15 } };
+    // One token for each byte, so that a prompt grows by what the message says.
+    const profile = { ...deaf, context: { ...PLAIN_HABITS.context, bytesPerToken: 1 } };
+    const prompts = async (told: boolean) => {
+      const share = told ? null : ({ soft_deadline_share: "none" } as const);
+      const { events } = await ran(research(1_200), { profile, economy, settings: { ...settings, ...share } });
+      return only(events, "model_asked").map(({ at, prompt }) => [at / 1_000, prompt] as const);
+    };
+    const [told, untold] = [await prompts(true), await prompts(false)];
+    const bytes = deadlineText("wrap_up", moment(960_000), moment(1_200_000)).length;
+    const more = told.map(([at, prompt], nth) => [at, prompt - untold[nth]![1]] as const);
+    expect(more.filter(([at]) => at >= 960 && at < 1_200)).toEqual(
+      [960, 1_008, 1_056, 1_104, 1_152].map((at) => [at, bytes]),
+    );
+    expect(more.filter(([at]) => at < 960).every(([, prompt]) => prompt === 0)).toBe(true);
+    // The job's context is its own: its parent's next request has none of it.
+    expect(more.at(-1)![1]).toBe(0);
   });
 
   test("a shell command of a job is ended with it", async () => {
