@@ -211,6 +211,16 @@ describe("the figures", () => {
     });
   });
 
+  test("of messages stand in the page where any was sent, and in the summary always", async () => {
+    const [control, treatment, budgeted] = THREE_ARMS;
+    const { summary, page } = await make({ arms: [control!, treatment!, { ...budgeted!, notices: 2 }] });
+    const all = ["completion notices", "failed deliveries"];
+    expect(missing(usual.page, ...all)).toEqual(all);
+    expect(missing(page, ...all)).toEqual(["failed deliveries"]);
+    expect(summary.arms["budgeted"]).toMatchObject({ notices: { value: 2 }, failed_deliveries: { value: 0 } });
+    expect(summary.differences["budgeted"]).toMatchObject({ notices: { value: 2, against: "control" } });
+  });
+
   test("of a run in which nobody counts tokens leave out what tokens cost, and so does the page", async () => {
     const { summary, page } = await make({ provider: false });
     const absent = MEASURES.filter(({ group }) => group === "Cost").map(({ measure }) => measure);

@@ -31,6 +31,8 @@ export interface SyntheticArm {
   readonly factors?: Readonly<Record<string, string>>;
   /** What its provider has of its own. */
   readonly provider?: object;
+  /** Completion notices of each trial. */
+  readonly notices?: number;
 }
 
 interface Figure {
@@ -623,7 +625,7 @@ function trialRow(walked: Walked, arm: SyntheticArm): object {
     processes_left_running: cut ? 1 : 0,
     orphaned_processes: cut ? 1 : 0,
     output_lost_bytes: 0,
-    notices: 0,
+    notices: arm.notices ?? 0,
     reminders: 0,
     hints: 0,
     heartbeats: 0,
