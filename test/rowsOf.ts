@@ -22,7 +22,7 @@ export interface Rows {
 }
 
 export function rowsOf(
-  { events, startedAt, endedAt, concurrency }: EndedTrial,
+  { events, afterCut, startedAt, endedAt, concurrency }: EndedTrial,
   grade: Grade | null = null,
   more: Pick<TrialFacts, "service" | "oracle"> = {},
 ): Rows {
@@ -40,6 +40,7 @@ export function rowsOf(
     endedAt,
     concurrency,
     grade,
+    afterCut,
     ...more,
   } as const;
   foldTrial(events, facts, into, calls);

@@ -207,6 +207,10 @@ export const KILL_REACHES = ["tree", "group", "process"] as const;
 /** How far the end of a process reaches: the whole tree, its group, or the one process that was started. */
 export type KillReach = (typeof KILL_REACHES)[number];
 
+export const CUT_REACHES = ["agent", "client"] as const;
+/** What the cut at the outer limit reaches: the agent itself, or only the client that speaks to it from outside. */
+export type CutReach = (typeof CUT_REACHES)[number];
+
 export interface Passed {
   readonly at: Instant;
 }

@@ -24,6 +24,7 @@ import {
 import { Collector, type Store } from "../telemetry/store.ts";
 import { type Batch, type Dictionaries, openBatch } from "../telemetry/table.ts";
 import { arms, cases, experiments, published, SCHEMA_VERSION, worlds } from "../telemetry/tables.ts";
+import { throughout } from "../world/simulated.ts";
 
 export const DETAILS = ["calls", "trials", "events"] as const;
 export type Detail = (typeof DETAILS)[number];
@@ -106,6 +107,7 @@ export class WorldRows {
       grade,
       service: task.grading.service,
       oracle,
+      afterCut: trial.afterCut,
     };
     const calls =
       this.#detail === "trials"
@@ -114,7 +116,11 @@ export class WorldRows {
     foldTrial(events, facts, this.#trials, calls);
     // A gallery shows the journals of its first replicate.
     if (this.#detail === "events" || (this.#panel.cases.length > 0 && replicate === 1)) {
-      pushEvents(events, { trialId, exhibit: null, arm: arm.arm, seed: this.#panel.seed, replicate }, this.#events);
+      pushEvents(
+        throughout(trial),
+        { trialId, exhibit: null, arm: arm.arm, seed: this.#panel.seed, replicate },
+        this.#events,
+      );
     }
   }
 
@@ -265,6 +271,7 @@ function armRows(panel: Panel, dictionaries: Dictionaries) {
     to.habits.push(JSON.stringify(arm.profile));
     to.provider.push(arm.provider === null ? null : JSON.stringify(arm.provider));
     to.host.push(arm.host === null ? null : JSON.stringify(arm.host));
+    to.cut_reaches.push(arm.cutReaches);
     to.factors.push(JSON.stringify(arm.factors));
     to.of_case.push(panel.cases.find(({ arms }) => arms.includes(arm))?.panel ?? null);
   }

@@ -42,7 +42,7 @@ export const replay: Command = {
     refuse(...faults, ...(given.arm === undefined ? ["--arm is missing: expected the name of an arm"] : []));
     const trial = await found(String(argv["trial"]), given.arm!, given.seed, given.replicate);
     const { task, arm, seed } = trial;
-    refuse(...uncounted(trial));
+    refuse(...uncounted(trial), ...unreached(given.world, trial));
     const events = await eventsIn(given.world, trial, given.speed);
     if (given.json) {
       const told = {
@@ -105,6 +105,12 @@ function uncounted({ task, arm }: Found): readonly string[] {
   return [
     `${task.scenario} limits ${tokens === null ? "cost" : "tokens"}, and arm ${arm.arm} has no provider to count them by: replay it as a task of a panel that names one, like panel.yaml#1`,
   ];
+}
+
+/** Only a simulated harness misses the agent: a live one would leave it at work with nobody to end it. */
+function unreached(world: World, { arm }: Found): readonly string[] {
+  if (world === "simulated" || arm.cutReaches === "agent") return [];
+  return [`--world is ${world}, and arm ${arm.arm} has cut_reaches client: expected simulated`];
 }
 
 interface Found {

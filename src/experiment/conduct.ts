@@ -17,7 +17,7 @@ import { Host } from "../world/host.ts";
 import { BrokenPromise, type KernelOptions } from "../world/kernel.ts";
 import type { Bound } from "../world/oracle.ts";
 import { Provider } from "../world/provider.ts";
-import { type Entrant, type Lane, type Occupancy, simulate, type WorldRecord } from "../world/simulated.ts";
+import { type Entrant, type Lane, type Occupancy, simulate, throughout, type WorldRecord } from "../world/simulated.ts";
 import { pairKey, type TasksOf, trialId } from "./schedule.ts";
 import { Yardstick } from "./yardstick.ts";
 
@@ -29,6 +29,8 @@ export interface FinishedTrial {
   readonly task: Task;
   readonly replicate: number;
   readonly events: readonly TrialEvent[];
+  /** What its agent did after the cut, where that had not reached it; it is not graded. */
+  readonly afterCut?: readonly TrialEvent[];
   /** Null: nothing can be said. */
   readonly grade: Grade | null;
   /** What the oracle would have come to. */
@@ -70,7 +72,7 @@ export function conductWorld(
       entrants: tasks.map((task, index) => {
         const pair = pairKey(panel, replicate, index);
         const yardstick = yardsticks[index]!;
-        return entrant(arm, task, luck, ({ events, startedAt, endedAt, concurrency }) =>
+        return entrant(arm, task, luck, ({ events, afterCut, startedAt, endedAt, concurrency }) =>
           finished({
             trialId: trialId(panel, pair, armIndex),
             pairKey: pair,
@@ -78,6 +80,7 @@ export function conductWorld(
             task,
             replicate,
             events,
+            ...(afterCut === undefined ? null : { afterCut }),
             grade: yardstick.grade(arm, events),
             oracle: yardstick.oracle(arm),
             startedAt,
@@ -138,6 +141,7 @@ export function entrant(arm: Arm, task: Task, luck: Draws, ended: Entrant["ended
   return {
     outerLimit,
     interrupts: outside.map(({ at }) => at),
+    cutReaches: arm.cutReaches,
     begin: (record) =>
       trial(
         {
@@ -174,7 +178,7 @@ export function replay(
 ): readonly TrialEvent[] {
   let events: readonly TrialEvent[] = [];
   const only = entrant(arm, task, luck, (ended) => {
-    events = ended.events;
+    events = throughout(ended);
   });
   const provider = providerOf(arm, luck, replicate);
   const host = arm.host === null ? null : new Host(arm.host);
@@ -192,7 +196,7 @@ export function replayAmidOthers(
 ): readonly TrialEvent[] {
   let events: readonly TrialEvent[] = [];
   conductWorld(panel, tasksOf, replicate, (trial) => {
-    if (trial.arm.arm === arm.arm && trial.task.scenario === scenario) events = trial.events;
+    if (trial.arm.arm === arm.arm && trial.task.scenario === scenario) events = throughout(trial);
   });
   return events;
 }

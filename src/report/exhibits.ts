@@ -62,10 +62,13 @@ ${
   return html`${blocks}`;
 }
 
-/** When the harness cut a trial off, which is all that the tables know of an exhibit's limit; null if it cut none. */
+/**
+ * When the harness cut a trial off, which is all that the tables know of an exhibit's limit; null if it cut none. Whoever goes on
+ * after a cut may see another.
+ */
 function outerLimit(lines: readonly JournalLine[]): number | null {
   const cuts = lines.filter(({ event }) => event === "cut_off").map(({ at_seconds }) => at_seconds);
-  return cuts.length === 0 ? null : Math.max(...cuts);
+  return cuts.length === 0 ? null : Math.min(...cuts);
 }
 
 function printedLine({ at_seconds, journal }: JournalLine): readonly string[] {

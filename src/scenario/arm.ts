@@ -5,6 +5,7 @@
  * two policies can differ in more than their names let on.
  */
 import type { CacheTerms } from "../agent/context.ts";
+import type { CutReach } from "../agent/effects.ts";
 import type { Profile } from "../agent/model.ts";
 import { type RunBudget, runBudget, type ToldBudget } from "../policy/budget.ts";
 import {
@@ -37,6 +38,8 @@ export interface Arm {
   readonly provider: ModelProvider | null;
   /** Null: each command runs as if alone. */
   readonly host: HostTerms | null;
+  /** What the harness reaches when it cuts a trial off. */
+  readonly cutReaches: CutReach;
   /** Its level of each factor, by the factor's name; what trials are grouped by. */
   readonly factors: Readonly<Record<string, string>>;
 }
@@ -69,7 +72,7 @@ const FACTOR_SETTINGS: Readonly<Record<string, SettingKey>> = {
 /** Factors of policy and model that have a word of their own. */
 export const factorWords = ["policy", "cap", "habit", "slice", "budget", "reserve"] as const;
 
-/** Factors of what is around policy and model: the arm's provider, and the host that its commands run on. */
+/** Factors of what is around policy and model: the arm's provider, the host that its commands run on, and the outer harness. */
 export const worldFactors = [
   "provider",
   "provider_speed",
@@ -77,6 +80,7 @@ export const worldFactors = [
   "cache_lifetime",
   "command_speed",
   "cores",
+  "cut_reaches",
 ] as const;
 export type WorldFactor = (typeof worldFactors)[number];
 
@@ -164,6 +168,7 @@ export interface ArmParts {
   readonly provider: ModelProvider | null;
   readonly changes: ProviderChanges;
   readonly host: HostTerms | null;
+  readonly cutReaches: CutReach;
   /** Later ones win; the policy's own first. */
   readonly layers: readonly WrittenSettings[];
 }
@@ -198,7 +203,7 @@ type Aspects = Readonly<Record<string, Aspect>>;
 
 /** @param ofPolicy settings as the policy's file alone would have them */
 function aspectsOf(
-  { written, policy, profile, budget, provider, host }: Omit<Arm, "factors">,
+  { written, policy, profile, budget, provider, host, cutReaches }: Omit<Arm, "factors">,
   ofPolicy: Required<WrittenSettings>,
   asFiled: ModelProvider | null,
   changes: ProviderChanges,
@@ -214,6 +219,7 @@ function aspectsOf(
   }
   aspects["profile"] = { level: profile.profile, content: JSON.stringify(profile) };
   aspects["budget"] = plain(budgetInWords(budget));
+  aspects["cut_reaches"] = plain(cutReaches);
   return { ...aspects, ...providerAspects(provider, asFiled, changes), ...hostAspects(host) };
 }
 
@@ -224,7 +230,7 @@ function providerAspects(
   provider: ModelProvider | null,
   asFiled: ModelProvider | null,
   { price = 1 }: ProviderChanges,
-): Readonly<Record<Exclude<WorldFactor, "command_speed" | "cores">, Aspect>> {
+): Readonly<Record<Exclude<WorldFactor, "command_speed" | "cores" | "cut_reaches">, Aspect>> {
   if (provider === null || asFiled === null) {
     return { provider: plain("none"), provider_speed: NONE, price: NONE, cache_lifetime: NONE };
   }

@@ -113,9 +113,9 @@ export function suggestion(word: string, names: readonly string[]): string {
   return names.length === 0 ? "" : `; there ${names.length === 1 ? "is" : "are"} ${listed(names)}`;
 }
 
-/** `a, b and c`, cut after a dozen. */
+/** `a, b and c`, cut after a dozen where that spares more than one of them. */
 export function listed(names: readonly string[], and = "and"): string {
-  if (names.length > 12) return `${names.slice(0, 12).join(", ")} ${and} ${names.length - 12} more`;
+  if (names.length > 13) return `${names.slice(0, 12).join(", ")} ${and} ${names.length - 12} more`;
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} ${and} ${names.at(-1)}`;
 }
 

@@ -6,6 +6,7 @@
  */
 import { dirname, resolve } from "node:path";
 import { parse } from "yaml";
+import type { CutReach } from "../agent/effects.ts";
 import type { Profile } from "../agent/model.ts";
 import type { Limits } from "../agent/plan.ts";
 import { settingFault, settingsFaults, settingsOf, type WrittenSettings, written } from "../policy/settings.ts";
@@ -135,9 +136,10 @@ interface Found<Data> {
 interface Around {
   readonly provider: ModelProvider | null | undefined;
   readonly host: HostTerms | null;
+  readonly cutReaches: CutReach;
 }
 
-const NOTHING_AROUND: Around = { provider: null, host: null };
+const NOTHING_AROUND: Around = { provider: null, host: null, cutReaches: "agent" };
 
 /** An arm on its way, with the places that faults are told at. */
 interface Draft extends Around {
@@ -660,7 +662,8 @@ class Loader {
       case "price":
       case "cache_lifetime":
       case "command_speed":
-      case "cores": {
+      case "cores":
+      case "cut_reaches": {
         const checked = worldLevels[aspect].safeParse(level);
         if (!checked.success) return refuse(checked.error.issues[0]!.message);
         return { level: String(level), made: (draft) => inAnotherWorld(draft, aspect, checked.data) };
@@ -676,12 +679,16 @@ class Loader {
 
   /** The provider and the host that somebody names, or those that are there already. */
   #around(
-    file: { readonly provider?: string | ProviderFile | undefined; readonly host?: HostFile | undefined },
+    file: {
+      readonly provider?: string | ProviderFile | undefined;
+      readonly host?: HostFile | undefined;
+      readonly cut_reaches?: CutReach | undefined;
+    },
     { context }: Found<unknown>,
     place: Place,
     around: Around,
   ): Around {
-    const { provider, host } = file;
+    const { provider, host, cut_reaches: cutReaches = around.cutReaches } = file;
     const at = part(place, "provider");
     return {
       provider:
@@ -691,6 +698,7 @@ class Loader {
             ? (this.provider(provider, { folder: dirname(context.file) }, at) ?? undefined)
             : providerOf(context, at, provider),
       host: host === undefined ? around.host : hostOf(host),
+      cutReaches,
     };
   }
 
@@ -750,12 +758,12 @@ class Loader {
 
   #resolved(drafts: readonly Draft[], factors: readonly string[]): readonly Resolved[] {
     return drafts.flatMap((draft) => {
-      const { arm, says, policy, profile, budget, layers, checked, place, provider, changes, host } = draft;
+      const { arm, says, policy, profile, budget, layers, checked, place, provider, changes, host, cutReaches } = draft;
       if (policy === null || profile === null || provider === undefined) return [];
       const impossible = impossibleChange(provider, changes);
       if (impossible !== null) this.reading.fault(place, impossible);
       const own = { arm, says: says ?? policy.says, policy: policy.policy, profile, budget };
-      const parts: ArmParts = { ...own, provider, changes, host, layers: [policy.layer, ...layers] };
+      const parts: ArmParts = { ...own, provider, changes, host, cutReaches, layers: [policy.layer, ...layers] };
       const made = resolved(parts, factors);
       // What a file says is checked where it stands; here, what came together in the arm.
       const last = layers.at(-1);
@@ -870,7 +878,7 @@ interface Limited {
   readonly limits: Limits;
 }
 
-function inAnotherWorld(draft: Draft, factor: keyof typeof worldLevels, level: number | "none"): Draft {
+function inAnotherWorld(draft: Draft, factor: keyof typeof worldLevels, level: number | "none" | CutReach): Draft {
   const { changes, host } = draft;
   const amount = level as number;
   const plain: HostTerms = host ?? { speed: 1, cores: null };
@@ -884,7 +892,9 @@ function inAnotherWorld(draft: Draft, factor: keyof typeof worldLevels, level: n
     case "command_speed":
       return { ...draft, host: { ...plain, speed: amount } };
     case "cores":
-      return { ...draft, host: { ...plain, cores: level === "none" ? null : level } };
+      return { ...draft, host: { ...plain, cores: level === "none" ? null : amount } };
+    case "cut_reaches":
+      return { ...draft, cutReaches: level as CutReach };
   }
 }
 

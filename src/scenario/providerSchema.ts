@@ -1,6 +1,7 @@
-/** How a provider and a host may be written. */
+/** How a provider and a host may be written, and what a cut reaches. */
 import { z } from "zod";
 import { CACHE_MODES } from "../agent/context.ts";
+import { CUT_REACHES } from "../agent/effects.ts";
 import {
   bound,
   count,
@@ -95,13 +96,16 @@ export const hostSchema = keys("a host", {
   cores: cores().optional().describe("shared by all commands that run on it; by default none: enough for all"),
 }).refine((given) => Object.keys(given).length > 0, { error: "says nothing: expected speed or cores" });
 
-/** What a level of a factor may be that changes an arm's provider or its host. */
+export const cutReachesSchema = words(CUT_REACHES);
+
+/** What a level of a factor may be that changes an arm's provider, its host, or what a cut reaches. */
 export const worldLevels = {
   provider_speed: positive(),
   price: times(),
   cache_lifetime: someLength(),
   command_speed: speed(),
   cores: cores(),
+  cut_reaches: cutReachesSchema,
 } as const;
 
 export type ProviderFile = z.infer<typeof providerSchema>;

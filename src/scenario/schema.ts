@@ -12,7 +12,7 @@ import { expected, type Setting, type SettingKey, settingKeys, settingsTable } f
 import { suggestion } from "./fault.ts";
 import { changesSchema, oracleSchema, profileSchema } from "./habitSchema.ts";
 import { measureNames } from "./measures.ts";
-import { hostSchema, providerSchema } from "./providerSchema.ts";
+import { cutReachesSchema, hostSchema, providerSchema } from "./providerSchema.ts";
 import {
   agreeing,
   count,
@@ -194,6 +194,7 @@ const armShape = keys("an arm", {
   set: settingsSchema.optional(),
   provider: provider.optional().describe("instead of the panel's"),
   host: hostSchema.optional().describe("instead of the panel's"),
+  cut_reaches: cutReachesSchema.optional().describe("instead of the panel's"),
 });
 
 const armsSchema = keys("a file of arms", { arms: someOf(armShape, "a list of arms") });
@@ -273,6 +274,11 @@ const panelSchema = keys("a panel", {
   host: hostSchema
     .optional()
     .describe("that the commands of every arm run on which names none; by default each as if alone"),
+  cut_reaches: cutReachesSchema
+    .optional()
+    .describe(
+      "what the harness reaches at the outer limit, in simulated worlds: the agent (by default), or only its client; then the agent goes on, ungraded, until it is done or cut_grace_seconds are over",
+    ),
   base: keys("a base", {
     policy: reference("a policy").optional(),
     profile: reference("a profile").optional(),
@@ -280,6 +286,7 @@ const panelSchema = keys("a panel", {
     set: settingsSchema.optional(),
     provider: provider.optional().describe("instead of the panel's"),
     host: hostSchema.optional().describe("instead of the panel's"),
+    cut_reaches: cutReachesSchema.optional().describe("instead of the panel's"),
   }).optional(),
   factors: oneOf(
     [

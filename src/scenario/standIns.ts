@@ -14,6 +14,7 @@ export const STAND_INS: Readonly<Record<FileKind, Readonly<Record<string, unknow
       concurrency: undefined,
       cut_grace_seconds: undefined,
       host: undefined,
+      cut_reaches: undefined,
       exhibits: undefined,
       hypotheses: undefined,
       published: undefined,

@@ -12,6 +12,7 @@ import { type RunBudget, remaining } from "../policy/budget.ts";
 import type { AutoAwaitReason, WaitReason } from "../policy/hold.ts";
 import type { MessageKind } from "../policy/notice.ts";
 import { after, beginning, between, type Duration, earliest, type Instant, never } from "../policy/time.ts";
+import { doneAfterCut, NOTHING } from "./afterCut.ts";
 import { type Batch, type Dictionaries, openBatch } from "./table.ts";
 import { events, notices, type Outcome, processWaits, providerRequests, shellInvocations, trials } from "./tables.ts";
 
@@ -50,6 +51,8 @@ export interface TrialFacts {
   readonly service?: number | null;
   /** What the oracle would have come to; left out: nobody can tell. */
   readonly oracle?: { readonly reward: number; readonly length: Duration } | null;
+  /** What the agent did after the cut, where that had not reached it; left out: nothing. */
+  readonly afterCut?: readonly TrialEvent[] | undefined;
 }
 
 /** Where the calls and requests of a trial go, where they are kept one by one. */
@@ -873,6 +876,11 @@ class TrialFold {
     to.wake_ups.push(this.#wakeUps);
     to.failed_deliveries.push(this.#failedDeliveries);
     to.jobs_ended.push(this.#jobsEnded);
+    const { tools, requests, cost } =
+      facts.afterCut === undefined ? NOTHING : doneAfterCut(this.#events, facts.afterCut);
+    to.tool_seconds_after_cut.push(tools);
+    to.requests_after_cut.push(requests);
+    to.cost_after_cut_usd.push(cost);
     to.oracle_reward.push(facts.oracle?.reward ?? null);
     to.oracle_seconds.push(facts.oracle?.length ?? null);
     to.realised_concurrency.push(facts.concurrency);

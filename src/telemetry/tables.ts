@@ -1,7 +1,7 @@
 /** What is written down of an experiment: one definition for each table, its columns with unit and meaning. */
 
 import { CONDITION_OUTCOMES } from "../agent/condition.ts";
-import { KINDS, SIGNALS } from "../agent/effects.ts";
+import { CUT_REACHES, KINDS, SIGNALS } from "../agent/effects.ts";
 import { AUTO_AWAIT_OUTCOMES, EARLY_ENDS, EVENT_NAMES, PROCESS_CALLS, PURPOSES } from "../agent/events.ts";
 import { PROCESS_STATUSES } from "../agent/processes.ts";
 import { COMMAND_CLASSES } from "../policy/command.ts";
@@ -81,6 +81,7 @@ export const arms = table("arms", "one row for each arm, in the panel's order", 
     ),
   ),
   host: orNull(text("what its commands run on, as JSON; null: each runs as if alone")),
+  cut_reaches: oneOf(CUT_REACHES, "what the harness reaches when it cuts a trial off: the agent, or only its client"),
   factors: text("its level of each declared factor, as JSON"),
   of_case: orNull(text("the case of a gallery that it belongs to, whose name its own begins with; null elsewhere")),
 });
@@ -230,6 +231,11 @@ export const trials = table("trials", "one row for each trial: one agent on one 
   wake_ups: whole("of these, those that began another turn of a model that had ended its own"),
   failed_deliveries: whole("times that a message failed to do so"),
   jobs_ended: whole("child jobs that came to an end, or were cut off"),
+  tool_seconds_after_cut: seconds(
+    "how long calls were under way after the outer limit, in a trial whose agent the cut had not reached; 0 elsewhere",
+  ),
+  requests_after_cut: whole("requests to the model that were made then, where they are counted; not in provider_calls"),
+  cost_after_cut_usd: dollars("of those; not in cost_usd"),
   oracle_reward: orNull(real("what somebody who knows every script would have earned; null where nobody can tell")),
   oracle_seconds: orNull(seconds("how long that would have taken; null where nobody can tell")),
   realised_concurrency: real("slots of its arm taken while it ran, on average"),

@@ -12,6 +12,7 @@ import {
   type Agent,
   type Answer,
   CutOff,
+  type CutReach,
   type Effect,
   type Held,
   NOBODY_GOES_ON,
@@ -51,15 +52,24 @@ export interface Entrant {
   readonly cancels?: readonly Instant[];
   /** Moments at which something from outside breaks into whatever is then going on. */
   readonly interrupts?: readonly Instant[];
+  /** Left out: the agent itself. Where it is the client, the agent goes on until it is done or its slot is free again. */
+  readonly cutReaches?: CutReach;
 }
 
 export interface EndedTrial {
   readonly events: readonly TrialEvent[];
+  /** What an agent did that the cut had not reached, up to its own end; left out: it had ended with the trial. */
+  readonly afterCut?: readonly TrialEvent[];
   /** Milliseconds since the world began. */
   readonly startedAt: number;
   readonly endedAt: number;
   /** How many of its lane's slots were taken while it ran, on average. */
   readonly concurrency: number;
+}
+
+/** A trial's events, and what its agent did after the cut. */
+export function throughout({ events, afterCut }: Pick<EndedTrial, "events" | "afterCut">): readonly TrialEvent[] {
+  return afterCut === undefined ? events : [...events, ...afterCut];
 }
 
 export interface Lane {
@@ -309,6 +319,10 @@ class TrialRun {
   #strand!: Strand;
   #cutToken: Token = 0;
   #over = false;
+  /** The trial as the harness knows it, where its cut did not reach the agent; null elsewhere. */
+  #untouched: EndedTrial | null = null;
+  /** How many events there were by then. */
+  #eventsByCut = 0;
 
   constructor(world: SimulatedWorld, lane: OpenLane, entrant: Entrant) {
     this.world = world;
@@ -335,7 +349,7 @@ class TrialRun {
   due(what: number): void {
     this.world.latest = this;
     if (what === CUT) this.#cutOff();
-    else if (what === FREE) this.lane.free();
+    else if (what === FREE) this.#frees();
     else if (!this.#over)
       for (const strand of this.#strand.all()) strand.breakInto(what === CANCEL ? "cancelled" : "interrupted");
   }
@@ -371,7 +385,8 @@ class TrialRun {
   done(): void {
     this.world.kernel.cancel(this.#cutToken);
     this.#end();
-    this.lane.free();
+    // Whoever works on after the cut does not hasten the grading.
+    if (this.#untouched === null) this.lane.free();
   }
 
   startProcess({ process, command, retain, overAt }: Extract<Effect, { effect: "start" }>, now: Instant): void {
@@ -440,20 +455,47 @@ class TrialRun {
   }
 
   #cutOff(): void {
-    this.#strand.cut();
-    this.#end();
+    if (this.#entrant.cutReaches === "client") this.#losesTouch();
+    else {
+      this.#strand.cut();
+      this.#end();
+    }
     this.world.kernel.schedule(this.world.kernel.now + this.world.cutGrace, RANK.timer, this, FREE);
   }
 
-  #end(): void {
-    this.#over = true;
+  /** The client is gone, and the trial is what the harness finds at this moment; the agent knows nothing of it. */
+  #losesTouch(): void {
+    const events = [...this.#events];
+    // Whoever has finished is merely late in leaving.
+    const isDone = events.some(({ event }) => event === "submitted" || event === "gave_up");
+    if (!isDone) events.push({ event: "cut_off", at: this.now() });
+    this.#looksAround(events);
+    this.#eventsByCut = this.#events.length;
+    this.#untouched = this.#asItStands(events);
+  }
+
+  /** The slot is free again, and nobody is left in it. */
+  #frees(): void {
+    if (!this.#over) {
+      this.#strand.cut();
+      this.#end();
+    }
+    this.lane.free();
+  }
+
+  #looksAround(events: TrialEvent[]): void {
     const now = this.now();
     for (const process of this.#processes) {
       const answers = process.command.readyAt !== null && process.servesAt(now);
       if (!process.reported || answers) {
-        this.#events.push({ event: "left_behind", at: now, process: process.id, end: process.endBy(now), answers });
+        events.push({ event: "left_behind", at: now, process: process.id, end: process.endBy(now), answers });
       }
     }
+  }
+
+  #end(): void {
+    this.#over = true;
+    if (this.#untouched === null) this.#looksAround(this.#events);
     const { host } = this.lane;
     if (host !== null) {
       for (const token of this.#heard) this.world.kernel.cancel(token);
@@ -461,14 +503,22 @@ class TrialRun {
       host.leaves(this);
       host.changed();
     }
-    const { kernel } = this.world;
-    const length = kernel.now - this.startedAt;
-    this.#entrant.ended({
-      events: this.#events,
+    this.#entrant.ended(
+      this.#untouched === null
+        ? this.#asItStands(this.#events)
+        : { ...this.#untouched, afterCut: this.#events.slice(this.#eventsByCut) },
+    );
+  }
+
+  #asItStands(events: readonly TrialEvent[]): EndedTrial {
+    const { now } = this.world.kernel;
+    const length = now - this.startedAt;
+    return {
+      events,
       startedAt: this.startedAt,
-      endedAt: kernel.now,
+      endedAt: now,
       concurrency: length === 0 ? this.lane.taken : (this.lane.used() - this.#usedBefore) / length,
-    });
+    };
   }
 }
 

@@ -140,6 +140,13 @@ describe("flags", () => {
     expect(stderr.trim().split("\n")).toHaveLength(3);
   });
 
+  test("a world in which no cut misses the agent is refused to an arm of which it does", () => {
+    const task = join(root, "panels/cases/c41-working-while-graded.yaml#1");
+    expect(refused(["replay", task, "--arm", "faulty", "--world", "fake-timers"]).stderr).toContain(
+      "--world is fake-timers, and arm faulty has cut_reaches client: expected simulated",
+    );
+  });
+
   test("a command that is not there is told the nearest", () => {
     expect(refused(["replya", "x"]).stderr).toContain("did you mean replay?");
   });

@@ -32,7 +32,7 @@ for (const name of scenarios) {
 const cases = readdirSync(join(root, "panels/cases")).map((file) => file.replace(/\.yaml$/, ""));
 
 for (const name of cases) {
-  const { arms, source } = loadPanel(`panels/cases/${name}.yaml`);
+  const { arms, source, cutGrace } = loadPanel(`panels/cases/${name}.yaml`);
   // A sweep is told by its figures.
   if (arms.length > 3 || !("scenarios" in source)) continue;
   for (const scenario of source.scenarios) {
@@ -40,7 +40,7 @@ for (const name of cases) {
       test(`${scenario.scenario} under ${arm.arm}`, () => {
         const replicate = replicateKey(keyed, 1, 1);
         const task = drawScenario(scenario, keyed, replicate);
-        kept(`cases/${scenario.scenario}.${arm.arm}.txt`, journal(replay(arm, task, seconds(10), replicate)));
+        kept(`cases/${scenario.scenario}.${arm.arm}.txt`, journal(replay(arm, task, cutGrace, replicate)));
       });
     }
   }

@@ -210,6 +210,7 @@ export async function writeSynthetic(path: string, options: Synthetic = {}): Pro
       habits: JSON.stringify({ profile: habit, step: 12_000 }),
       provider: provider ? JSON.stringify({ ...PROVIDER, ...panelArm.provider }) : null,
       host: null,
+      cut_reaches: "agent",
       factors: JSON.stringify(
         factors ?? { cap: String(cap), habit, slice: String(slice ?? "none"), budget: told ? "told" : "untold" },
       ),
@@ -635,6 +636,9 @@ function trialRow(walked: Walked, arm: SyntheticArm): object {
     wake_ups: 0,
     failed_deliveries: 0,
     jobs_ended: 0,
+    tool_seconds_after_cut: 0,
+    requests_after_cut: 0,
+    cost_after_cut_usd: 0,
     oracle_reward: 1,
     oracle_seconds: walked.oracle,
     realised_concurrency: 7.5,

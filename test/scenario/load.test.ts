@@ -644,6 +644,26 @@ describe("the world around an arm", () => {
     expect(arms[2]!.factors).toEqual({ provider: "one-hour", cores: "none", command_speed: "2", budget: "told" });
   });
 
+  test("is a harness whose cut reaches the agent, unless the panel, an arm or a factor says that it does not", () => {
+    const factors = "[cut_reaches, budget]";
+    const reached = (changes: Parameters<typeof panel>[0]) => panel(changes).map(({ cutReaches }) => cutReaches);
+    expect(reached({ arms: `[${arm("a")}, ${arm("b", ", cut_reaches: client")}]`, factors })).toEqual([
+      "agent",
+      "client",
+    ]);
+    const around = { cut_reaches: "client", factors };
+    expect(reached({ ...around, arms: `[${arm("a")}, ${arm("b", ", cut_reaches: agent")}]` })).toEqual([
+      "client",
+      "agent",
+    ]);
+    const base = "{ policy: control, profile: short, budget: told }";
+    const crossed = panel({ arms: "", base, factors: "{ cut_reaches: [agent, client] }" });
+    expect(crossed.map(({ arm, cutReaches }) => [arm, cutReaches])).toEqual([
+      ["cut_reaches-agent", "agent"],
+      ["cut_reaches-client", "client"],
+    ]);
+  });
+
   test("is changed by factors: speed and lifetime are replaced, prices multiplied", () => {
     const arms = panel({
       arms: "",

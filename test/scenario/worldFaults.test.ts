@@ -147,7 +147,7 @@ describe("a panel is refused for", () => {
     [
       "levels that no provider and no host can have",
       crossed(
-        "{ provider: [five-minutes, ▸3], provider_speed: [▸0, ▸fast], price: [▸-1], cache_lifetime: [▸5m], command_speed: [1, ▸1], cores: [▸0, none, ▸many] }",
+        "{ provider: [five-minutes, ▸3], provider_speed: [▸0, ▸fast], price: [▸-1], cache_lifetime: [▸5m], command_speed: [1, ▸1], cores: [▸0, none, ▸many], cut_reaches: [client, ▸nobody, ▸1] }",
       ),
       [
         "factors.provider[1] is 3: expected the name of a provider",
@@ -158,6 +158,24 @@ describe("a panel is refused for", () => {
         "factors.command_speed[1] is 1 again: expected each level once",
         "factors.cores[0] is 0: expected a number of cores above 0",
         'factors.cores[2] is "many": expected a number of cores above 0, or none',
+        'factors.cut_reaches[1] is "nobody": expected agent or client',
+        "factors.cut_reaches[2] is 1: expected agent or client",
+      ],
+    ],
+    [
+      "cuts that reach something else",
+      crossed("{ cap: [10, 240] }", { cut_reaches: "▸container" }),
+      ['cut_reaches is "container": expected agent or client'],
+    ],
+    [
+      "cuts that differ undeclared",
+      aPanel({
+        arms: `[{ arm: a, policy: control, profile: short, budget: told },
+          { arm: b, policy: control, profile: short, budget: told, cut_reaches: client }]`,
+        factors: "▸[]",
+      }),
+      [
+        "factors leaves out cut_reaches, and arms differ in cut_reaches: agent in a and client in b; declare it, or make them equal",
       ],
     ],
     [
@@ -169,7 +187,7 @@ describe("a panel is refused for", () => {
       "a factor that is far from any",
       aPanel({ factors: "[cap, habit, slice, budget, ▸weather]" }),
       [
-        'factors[4] is "weather", which is not a factor; factors are policy, cap, habit, slice, budget, reserve, provider, provider_speed, price, cache_lifetime, command_speed and cores, and every settings key',
+        'factors[4] is "weather", which is not a factor; factors are policy, cap, habit, slice, budget, reserve, provider, provider_speed, price, cache_lifetime, command_speed, cores and cut_reaches, and every settings key',
       ],
     ],
     [
