@@ -438,12 +438,15 @@ class TrialRun {
   stop({ process: id, grace, reach }: Extract<Effect, { effect: "stop" }>, now: Instant): ScriptedProcess {
     const process = this.process(id);
     this.#hears(process, process.terminate(now, grace, "stop", reach));
+    // A sibling may be holding it.
+    if (this.#strand.hasSiblings) this.#strand.looksAgain();
     return process;
   }
 
   limit(effect: LimitEffect, now: Instant): void {
     const process = this.process(effect.process);
     this.#hears(process, process.limit(effect, now));
+    if (this.#strand.hasSiblings) this.#strand.looksAgain();
   }
 
   /** On a shared host: somebody is ended at a moment, as things stand. */

@@ -52,6 +52,20 @@ describe("several calls in one step", () => {
     expect(events.at(-1)).toMatchObject({ event: "submitted", at: seconds(64) });
   });
 
+  test("come back when a child job ends what they hold, having been told that it runs already", () => {
+    const plan = [together(named("a", hangs()), job([thinks(20), named("a", hangs())])), submits];
+    const stops = { ...step12, stopsAProcess: [{ quietWaits: null, running: null, failureSeen: null }] };
+    const settings = { duplicate_start: "refuse", foreground_auto_await_max_seconds: 240 } as const;
+    const events = aRun({ plan, settings, profile: stops });
+    const [, stopped] = only(events, "control_returned").filter(({ process }) => process === 1);
+    expect(only(events, "control_returned").map(({ at, tool, status }) => [at, tool, status])).toContainEqual([
+      stopped!.at,
+      "exec",
+      "terminated",
+    ]);
+    expect(stopped!.at).toBeLessThan(seconds(60));
+  });
+
   test("are cut off together with their trial: none of them comes back", () => {
     const plan = [together(named("a", hangs()), named("b", lasts(500)), job([thinks(900)])), submits];
     const events = aRun({ plan, settings: { foreground_auto_await_max_seconds: "none" }, outerLimit: 300 });
