@@ -175,6 +175,7 @@ function armRow({ policy, settings, budget, client }: SessionFacts, dictionaries
   to.habits.push("{}");
   to.provider.push(null);
   to.host.push(null);
+  to.cut_reaches.push("agent");
   to.factors.push("{}");
   to.of_case.push(null);
   return batch;

@@ -191,7 +191,7 @@ describe.skipIf(!isThere && !process.env["CI"])("the report in a browser", () =>
       const { page, close } = await open("gallery", { javaScriptEnabled: false });
       await page.locator(".case-index a").nth(3).focus();
       await page.keyboard.press("Enter");
-      expect(page.url()).toMatch(/#case-4$/);
+      await page.waitForURL(/#case-4$/);
       const fold = page.locator("#case-4 details.fold");
       expect(await fold.locator("pre").first().isVisible()).toBe(false);
       await fold.locator("summary").focus();
