@@ -850,8 +850,15 @@ function withoutCalls({ events, startedAt, endedAt }: EndedTrial) {
   let idle = 0;
   let sweeping = 0;
   let since: number | null = 0;
+  /** Since when the model has ended its turn, to be woken. */
+  let rests: number | null = null;
   for (const [index, event] of events.entries()) {
     const before = events[index - 1];
+    if (event.event === "turn_ended") rests = event.at;
+    else if (event.event === "woken") {
+      idle += event.at - rests!;
+      rests = null;
+    }
     if (event.event === "swept") sweeping += event.at - before!.at;
     else if (before?.event === "exit_held" || before?.event === "exit_awaited") idle += event.at - before.at;
     if (event.event === "exec_called" || event.event === "process_called") {
@@ -860,6 +867,7 @@ function withoutCalls({ events, startedAt, endedAt }: EndedTrial) {
     } else if (event.event === "control_returned" || event.event === "call_refused") since = event.at;
   }
   free += since === null ? 0 : endedAt - startedAt - since;
+  idle += rests === null ? 0 : endedAt - startedAt - rests;
   return { model: (free - idle - sweeping) / 1_000, idle: idle / 1_000, sweeping: sweeping / 1_000 };
 }
 
