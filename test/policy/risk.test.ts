@@ -5,10 +5,9 @@ import { autoAwait } from "../../src/policy/hold.ts";
 import { riskCap } from "../../src/policy/risk.ts";
 import { settingsOf, type WrittenSettings } from "../../src/policy/settings.ts";
 import { moment, seconds } from "../../src/policy/time.ts";
-import { alone, command, commandOf, every, hangs, lasts, result, session } from "../aRun.ts";
+import { command, commandOf, every, hangs, lasts, result, session } from "../aRun.ts";
 import { length, someSettings } from "../arbitraries.ts";
-import type { Perform } from "../conformance/acceptance.ts";
-import { onFakeTimers } from "../conformance/fakeTimers.ts";
+import { worlds } from "../conformance/worlds.ts";
 import { rowsOf } from "../rowsOf.ts";
 
 const at = (amount: number) => moment(seconds(amount));
@@ -145,11 +144,6 @@ describe("a risk", () => {
     );
   });
 });
-
-const worlds: readonly (readonly [string, Perform])[] = [
-  ["simulated", (candidate) => alone(candidate)],
-  ["fake-timers", onFakeTimers],
-];
 
 describe.each(worlds)("in the %s world", (_, perform) => {
   async function made(settings: WrittenSettings, work: Parameters<typeof session>[1], more: object = {}) {

@@ -31,6 +31,12 @@ import {
 } from "../aRun.ts";
 import { goesOn, handedBack, preset, runs, waits, wentOn } from "./preset.ts";
 
+/** A prompt cache of five minutes, and what tokens cost. */
+const economy = {
+  cache: { lifetime: seconds(300), mode: "hard", gone: seconds(300), write: 1.25, read: 0.1, least: 1_024 },
+  price: { input: 3, output: 15 },
+} as const;
+
 const background = function* (hands: Hands, phase = hangs(), timeout?: number) {
   return result(yield* hands.exec(command(phase), { background: true, ...(timeout === undefined ? {} : { timeout }) }));
 };
@@ -174,15 +180,6 @@ describe("as its makers tell it", () => {
   });
 
   test("while it runs the model works on, and every request renews the cache", () => {
-    const cache = {
-      lifetime: seconds(300),
-      mode: "hard",
-      gone: seconds(300),
-      write: 1.25,
-      read: 0.1,
-      least: 1_024,
-    } as const;
-    const economy = { cache, price: { input: 3, output: 15 } };
     const profile = { ...deaf, between: [{ does: "work", p: 1 }] } as const;
     const plan: Plan = [runStep(build(360), { neededLater: true }), thinks(400), submits];
     const yielding = aRun({ settings, profile, plan, economy });
@@ -192,15 +189,6 @@ describe("as its makers tell it", () => {
   });
 
   test("moving to the background cannot keep the cache warm for ever: a wake-up after twenty minutes misses it", () => {
-    const cache = {
-      lifetime: seconds(300),
-      mode: "hard",
-      gone: seconds(300),
-      write: 1.25,
-      read: 0.1,
-      least: 1_024,
-    } as const;
-    const economy = { cache, price: { input: 3, output: 15 } };
     const plan: Plan = [runStep(build(1_200), { background: true, neededLater: true }), awaits(), submits];
     const events = run({ plan, economy, profile: { step: seconds(5), endsItsTurn: 1 } });
     expect(secondsOf(only(events, "woken"))).toEqual([1_200]);
@@ -215,15 +203,7 @@ describe("as its makers tell it", () => {
   });
 
   test("which is appended at the end, so that the cached prefix stays", () => {
-    const cache = {
-      lifetime: seconds(300),
-      mode: "hard",
-      gone: seconds(300),
-      write: 1.25,
-      read: 0.1,
-      least: 1_024,
-    } as const;
-    const events = run({ plan: inBackground(12, 30), economy: { cache, price: { input: 3, output: 15 } } });
+    const events = run({ plan: inBackground(12, 30), economy });
     const asked = only(events, "model_asked");
     for (const [n, { cacheRead }] of asked.entries()) if (n > 0) expect(cacheRead).toBe(asked[n - 1]!.prompt);
   });

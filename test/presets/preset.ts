@@ -8,7 +8,6 @@ import type { WrittenSettings } from "../../src/policy/settings.ts";
 import { loadPolicy } from "../../src/scenario/load.ts";
 import type { Phase } from "../../src/world/script.ts";
 import {
-  alone,
   command,
   commandOf,
   type Hands,
@@ -20,13 +19,7 @@ import {
   type SessionSpec,
   session,
 } from "../aRun.ts";
-import type { Perform } from "../conformance/acceptance.ts";
-import { onFakeTimers } from "../conformance/fakeTimers.ts";
-
-const worlds: readonly (readonly [string, Perform])[] = [
-  ["simulated", (candidate) => alone(candidate)],
-  ["fake-timers", onFakeTimers],
-];
+import { worlds } from "../conformance/worlds.ts";
 
 /** What happens, by whose hand, and what is to come of it; told of a budget where there is one. */
 export type Row = readonly [
