@@ -73,15 +73,9 @@ export class Evidence {
   }
 }
 
-const made = new Map<string, Evidence>();
-
 /** The texts of a setting, `one | another`. */
 export function evidenceOf(setting: string): Evidence {
-  const known = made.get(setting);
-  if (known !== undefined) return known;
-  const evidence = new Evidence(setting.split(BETWEEN).filter((text) => text !== ""));
-  made.set(setting, evidence);
-  return evidence;
+  return new Evidence(setting.split(BETWEEN).filter((text) => text !== ""));
 }
 
 /** What a hold is ended by: one of the texts, in what was printed beyond `cursor` (bytes). */

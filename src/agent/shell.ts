@@ -77,7 +77,7 @@ import type {
   Tool,
   TrialEvent,
 } from "./events.ts";
-import { evidenceOf } from "./evidence.ts";
+import { type Evidence, evidenceOf, type Sought } from "./evidence.ts";
 import { allLost, nothingNew, type Shown, showPiece, showUnread } from "./output.ts";
 import { type ManagedProcess, over, Processes, type ProcessStatus, processName } from "./processes.ts";
 
@@ -269,6 +269,8 @@ export class Shell {
   #slices = 0;
   /** Until when calls are held that draw on one budget, by their number. */
   readonly #held = new Map<number, Instant>();
+  /** What shows a failure, where that ends a hold; null until it is first sought. */
+  #evidence: Evidence | null = null;
   /** When a result was last given, where that counts. */
   #lastReturnAt: Instant = beginning;
 
@@ -379,7 +381,7 @@ export class Shell {
   *#isAlive(process: ManagedProcess, now: Instant): Agent<boolean> {
     if (process.end !== null) return false;
     const held = (yield { effect: "hold", anyOf: [process.id], until: now, quiet: null }) as Held;
-    if (held.end !== null) this.#ended(process, held.end);
+    if (held.end !== null) over(process, held.end);
     return held.end === null;
   }
 
@@ -638,7 +640,13 @@ export class Shell {
       quiet: extended === null ? null : ({ length: extended, since: "start" } as const),
     } as const;
     const { failureEvidence } = settings;
-    return failureEvidence === null ? hold : { ...hold, sought: { evidence: evidenceOf(failureEvidence), cursor: 0 } };
+    return failureEvidence === null ? hold : { ...hold, sought: this.#seeks(failureEvidence, 0) };
+  }
+
+  /** Beyond `cursor` (bytes). Made ready once, by the first hold that seeks it. */
+  #seeks(texts: string, cursor: number): Sought {
+    this.#evidence ??= evidenceOf(texts);
+    return { evidence: this.#evidence, cursor };
   }
 
   /** Only the configured cap kills; a hold that the budget shortened has returned before this. */
@@ -737,7 +745,7 @@ export class Shell {
       anyOf: [id],
       until: granted.until,
       quiet: settings.processWaitWakeOnOutput ? { length: WAKE_QUIET, since: "unread", cursor: process.cursor } : null,
-      ...(sought ? { sought: { evidence: evidenceOf(failureEvidence), cursor: process.cursor } } : null),
+      ...(sought ? { sought: this.#seeks(failureEvidence, process.cursor) } : null),
     };
     const held = settings.jointLedger ? yield* this.#drawing(call, hold) : ((yield hold) as Held);
     const early: EarlyEnd | null = held.why === "evidence" ? "failure_evidence" : null;
@@ -820,7 +828,7 @@ export class Shell {
     if (process === undefined) return this.#refuse(call, now, unknown(id));
     const before = (yield { effect: "hold", anyOf: [id], until: now, quiet: null }) as Held;
     if (before.end !== null) {
-      this.#ended(process, before.end);
+      over(process, before.end);
       return yield* this.#processReturns("stop", process, call, before, "already_exited");
     }
     const stopped = (yield { effect: "stop", process: id, ...this.#kill }) as Stopped;
@@ -838,7 +846,7 @@ export class Shell {
     this.#called(call, "read_output", process, now, null);
     if (process === undefined) return this.#refuse(call, now, unknown(id));
     const held = (yield { effect: "hold", anyOf: [id], until: now, quiet: null }) as Held;
-    if (held.end !== null) this.#ended(process, held.end);
+    if (held.end !== null) over(process, held.end);
     const most = this.#settings.readOutputLimitBytes;
     const from = Math.min(Math.max(Math.trunc(offset), 0), held.written);
     const shown = yield* showPiece(id, from, limit === null ? most : Math.min(Math.max(Math.trunc(limit), 0), most));
@@ -890,7 +898,7 @@ export class Shell {
     this.#record({ event: "wait_granted", at: now, call, process: id, until, clampReasons });
     const looking = { settings, kill: this.#kill, reserve: () => this.#processes.reserve() };
     const { outcome, at, probes, code, ran, end } = yield* watched(condition, granted, looking, now);
-    if (process !== undefined && end !== null) this.#ended(process, end);
+    if (process !== undefined && end !== null) over(process, end);
     if (clampReasons.includes("remaining_run_budget")) this.#budgetClampedWaits += 1;
     this.#record({ event: "condition_watched", at, call, outcome, probes, code });
     const shown =
@@ -942,7 +950,7 @@ export class Shell {
       do held = (yield { effect: "hold", anyOf: [process.id], until, quiet: null }) as Held;
       while (held.why === "interrupted");
       at = held.at;
-      if (held.end !== null) this.#ended(process, held.end);
+      if (held.end !== null) over(process, held.end);
       this.#record({ event: "exit_awaited", at, process: process.id, end: held.end });
     }
     return at;
@@ -984,7 +992,7 @@ export class Shell {
 
   *#sweeps(process: ManagedProcess): Agent<Instant> {
     const { at, end } = (yield { effect: "stop", process: process.id, ...this.#kill }) as Stopped;
-    if (end !== null) this.#ended(process, end);
+    if (end !== null) over(process, end);
     this.#record({ event: "swept", at, process: process.id, end });
     return at;
   }
@@ -992,7 +1000,7 @@ export class Shell {
   /** The runtime no longer knows any live process: it was restarted, and what becomes of them nobody sees. */
   loseAll(now: Instant): void {
     const end: End = { at: now, by: "nobody", code: null, signal: null };
-    for (const process of this.#processes.list()) this.#ended(process, end);
+    for (const process of this.#processes.list()) over(process, end);
   }
 
   /** Every process there was, and the totals so far. */
@@ -1004,7 +1012,7 @@ export class Shell {
     for (const process of this.#processes.list()) {
       if (process.end !== null) continue;
       const held = (yield { effect: "hold", anyOf: [process.id], until: now, quiet: null }) as Held;
-      if (held.end !== null) this.#ended(process, held.end);
+      if (held.end !== null) over(process, held.end);
     }
     const budget = this.#budgetFields(null, NONE, now);
     this.#returned(call, "list", null, now, null, NONE, false, budget, 0);
@@ -1094,7 +1102,7 @@ export class Shell {
    * call that was cancelled, so what it might have shown is left for the next one.
    */
   #hasNews(process: ManagedProcess, held: Held): boolean {
-    if (held.end !== null) this.#ended(process, held.end);
+    if (held.end !== null) over(process, held.end);
     return held.written !== process.cursor && !isGone(held);
   }
 
@@ -1102,10 +1110,6 @@ export class Shell {
   *#show({ id, cursor, status }: ManagedProcess, written: number): Agent<Shown> {
     if (status === "timed_out" && this.#settings.outputOnTimeout === "lost") return allLost(cursor, written);
     return yield* showUnread(id, cursor, written, this.#settings);
-  }
-
-  #ended(process: ManagedProcess, end: End): void {
-    over(process, end);
   }
 
   /**

@@ -75,6 +75,9 @@ export type Setting = Length<number | "none"> | Slice | Flag | Choice<string> | 
 /** Ten years: the longest that any length of time here may be, in seconds. Keeps sums of moments exact. */
 export const LONGEST_SECONDS = 315_360_000;
 
+/** In seconds: a millisecond, or more. */
+const MORE_THAN_NOTHING = [0.001, LONGEST_SECONDS] as const;
+
 const bound = <Default extends number | "none">(
   initial: Default,
   says: string,
@@ -119,6 +122,31 @@ const wholeNumber = (initial: number, says: string, range: readonly [number, num
     readonly default: number;
     readonly optional: false;
   };
+
+const share = (initial: number, says: string) =>
+  ({
+    kind: "amount",
+    unit: "share",
+    default: initial,
+    range: [0, 1],
+    whole: false,
+    optional: false,
+    says,
+  }) as Amount & {
+    readonly default: number;
+    readonly optional: false;
+  };
+
+const shareOrNone = (says: string, most = 1) =>
+  ({
+    kind: "amount",
+    unit: "share",
+    default: "none",
+    range: [0, most],
+    whole: false,
+    optional: true,
+    says,
+  }) as Amount & { readonly default: "none"; readonly optional: true };
 
 const wholeNumberOrNone = (says: string, range: readonly [number, number]) =>
   ({ kind: "amount", unit: "count", default: "none", range, whole: true, optional: true, says }) as Amount & {
@@ -182,46 +210,41 @@ export const settingsTable = {
     "none",
     "where risk counts: cap of the auto-await hold late in the run, from the command's start",
   ),
-  risk_late_in_run_fraction: {
-    kind: "amount",
-    unit: "share",
-    default: 0.25,
-    range: [0, 1],
-    whole: false,
-    optional: false,
-    says: "late in the run is when less than this share of the run budget remains; never where none is told",
-  } as Amount & { readonly default: number; readonly optional: false },
+  risk_late_in_run_fraction: share(
+    0.25,
+    "late in the run is when less than this share of the run budget remains; never where none is told",
+  ),
   max_hold_seconds: bound(
     "none",
     "longest hold of one call, counted from the call; for clients that give up on long calls",
     [1, LONGEST_SECONDS],
   ),
-  hard_timeout_default_seconds: bound("none", "hard timeout of a foreground command that names none", [
-    0.001,
-    LONGEST_SECONDS,
-  ]),
+  hard_timeout_default_seconds: bound(
+    "none",
+    "hard timeout of a foreground command that names none",
+    MORE_THAN_NOTHING,
+  ),
   hard_timeout_by_class: flag(
     false,
     "a foreground command that names no hard timeout has that of its class, which is read from its line",
   ),
-  hard_timeout_test_seconds: bound(900, "hard timeout of a command that runs tests, where it goes by class", [
-    0.001,
-    LONGEST_SECONDS,
-  ]),
+  hard_timeout_test_seconds: bound(
+    900,
+    "hard timeout of a command that runs tests, where it goes by class",
+    MORE_THAN_NOTHING,
+  ),
   hard_timeout_build_seconds: bound(
     1_800,
     "hard timeout of a command that builds or installs, where it goes by class",
-    [0.001, LONGEST_SECONDS],
+    MORE_THAN_NOTHING,
   ),
-  hard_timeout_network_seconds: bound(300, "hard timeout of a command that uses the network, where it goes by class", [
-    0.001,
-    LONGEST_SECONDS,
-  ]),
-  hard_timeout_other_seconds: bound(30, "hard timeout of any other command, where it goes by class", [
-    0.001,
-    LONGEST_SECONDS,
-  ]),
-  hard_timeout_max_seconds: bound(3_600, "longest hard timeout that may be asked for", [0.001, LONGEST_SECONDS]),
+  hard_timeout_network_seconds: bound(
+    300,
+    "hard timeout of a command that uses the network, where it goes by class",
+    MORE_THAN_NOTHING,
+  ),
+  hard_timeout_other_seconds: bound(30, "hard timeout of any other command, where it goes by class", MORE_THAN_NOTHING),
+  hard_timeout_max_seconds: bound(3_600, "longest hard timeout that may be asked for", MORE_THAN_NOTHING),
   hard_timeout_out_of_range: choice(["refuse", "clamp"], "what becomes of a hard timeout beyond the maximum"),
   hard_timeout_budget_aware: flag(
     false,
@@ -235,7 +258,7 @@ export const settingsTable = {
   hard_timeout_stall_seconds: bound(
     "none",
     "past its hard timeout a command is ended only once it has been silent for this long",
-    [0.001, LONGEST_SECONDS],
+    MORE_THAN_NOTHING,
   ),
   hard_timeout_stall_max_seconds: length(
     600,
@@ -244,17 +267,17 @@ export const settingsTable = {
   inactivity_kill_seconds: bound(
     "none",
     "a command is ended once it has been silent for this long, from its start or its last output; holds nothing",
-    [0.001, LONGEST_SECONDS],
+    MORE_THAN_NOTHING,
   ),
   total_timeout_seconds: bound(
     "none",
     "a command is ended this long after its start, in the foreground or the background, whoever looks; holds nothing",
-    [0.001, LONGEST_SECONDS],
+    MORE_THAN_NOTHING,
   ),
   total_timeout_rearms_seconds: bound(
     "none",
     "a command that is handed over alive has this total timeout from then on, in place of the one it had",
-    [0.001, LONGEST_SECONDS],
+    MORE_THAN_NOTHING,
   ),
   without_reader: choice(
     ["ignore", "foreground_only"],
@@ -263,23 +286,24 @@ export const settingsTable = {
   foreground_only_timeout_default_seconds: length(
     120,
     "hard timeout of a command that names none, where there is nothing but the foreground",
-    [0.001, LONGEST_SECONDS],
+    MORE_THAN_NOTHING,
   ),
   foreground_only_timeout_max_seconds: length(
     300,
     "where there is nothing but the foreground: longer hard timeouts are cut to this",
-    [0.001, LONGEST_SECONDS],
+    MORE_THAN_NOTHING,
   ),
   timeout_strikes: wholeNumberOrNone("so many foreground commands in a row ended by a timeout end the run", [1, 1_000]),
   command_time_max_seconds: bound(
     "none",
     "the run ends after the command with which foreground commands have taken so long in all; none is cut short for it",
-    [0.001, LONGEST_SECONDS],
+    MORE_THAN_NOTHING,
   ),
-  leading_sleep_refused_seconds: bound("none", "a command that begins by sleeping so long, or longer, is refused", [
-    0.001,
-    LONGEST_SECONDS,
-  ]),
+  leading_sleep_refused_seconds: bound(
+    "none",
+    "a command that begins by sleeping so long, or longer, is refused",
+    MORE_THAN_NOTHING,
+  ),
   duplicate_start: choice(
     ["allow", "flag", "refuse"],
     "a command of which another run is alive: started like any other, started with a word about that, or refused",
@@ -323,7 +347,7 @@ export const settingsTable = {
     kind: "slice",
     unit: "s",
     default: "auto",
-    range: [0.001, LONGEST_SECONDS],
+    range: MORE_THAN_NOTHING,
     words: ["auto", "none", "model_cadence"],
     says: "longest stretch of one wait; auto: 240 when a budget is told, else none; model_cadence: as the profile says",
   } as Slice,
@@ -360,34 +384,14 @@ export const settingsTable = {
     "none",
     "how long the prompt cache lives where no provider says so, from the last result that a model was given",
   ),
-  deadline_notice_share: {
-    kind: "amount",
-    unit: "share",
-    default: "none",
-    range: [0, 1],
-    whole: false,
-    optional: true,
-    says: "a model is told once what is left, when so much of the run budget is spent (0.75, say)",
-  } as Amount & { readonly default: "none"; readonly optional: true },
-  deadline_notice_again_share: {
-    kind: "amount",
-    unit: "share",
-    default: "none",
-    range: [0, 1],
-    whole: false,
-    optional: true,
-    says: "and once more, when so much is spent (0.9, say)",
-  } as Amount & { readonly default: "none"; readonly optional: true },
+  deadline_notice_share: shareOrNone(
+    "a model is told once what is left, when so much of the run budget is spent (0.75, say)",
+  ),
+  deadline_notice_again_share: shareOrNone("and once more, when so much is spent (0.9, say)"),
   wrap_up_in_reserve: flag(false, "a model is told once to wrap up, when the finalization reserve begins"),
-  soft_deadline_share: {
-    kind: "amount",
-    unit: "share",
-    default: "none",
-    range: [0, 1],
-    whole: false,
-    optional: true,
-    says: "a child job is told once to write up, when so much of its timeout is spent (0.8, say)",
-  } as Amount & { readonly default: "none"; readonly optional: true },
+  soft_deadline_share: shareOrNone(
+    "a child job is told once to write up, when so much of its timeout is spent (0.8, say)",
+  ),
   soft_deadline_min_timeout_seconds: length(120, "a job with a shorter timeout is not told"),
   soft_deadline_ends_holds: flag(
     false,
@@ -433,10 +437,7 @@ export const settingsTable = {
     "most times that a session is woken in one window; the rest waits for the next",
     [1, 1_000_000],
   ),
-  notice_window_length_seconds: length(60, "length of the window in which wake-ups are counted", [
-    0.001,
-    LONGEST_SECONDS,
-  ]),
+  notice_window_length_seconds: length(60, "length of the window in which wake-ups are counted", MORE_THAN_NOTHING),
   notice_window: choice(
     ["fixed", "sliding"],
     "fixed: a window begins with its first wake-up; sliding: any stretch of its length is one",
@@ -444,7 +445,7 @@ export const settingsTable = {
   delivery_gives_up_after_seconds: bound(
     "none",
     "a completion notice that could not wake the model is tried again for so long, counted from the first try; then a reminder is left to tell",
-    [0.001, LONGEST_SECONDS],
+    MORE_THAN_NOTHING,
   ),
   unread_reminder_steps: wholeNumberOrNone(
     "before a step, new results that nobody has read are recalled at once, others every so many steps",
@@ -454,7 +455,7 @@ export const settingsTable = {
   background_watchdog_seconds: bound(
     "none",
     "a command started in the background without a timeout is ended this long after its start",
-    [0.001, LONGEST_SECONDS],
+    MORE_THAN_NOTHING,
   ),
   repeated_read_hint: flag(
     false,
@@ -484,15 +485,10 @@ export const settingsTable = {
   usual_length_network_seconds: bound("none", "how long a command that uses the network usually takes"),
   usual_length_other_seconds: bound("none", "how long any other command usually takes"),
   finalization_reserve_seconds: bound(600, "kept at the end of the run for repair, commit and submission"),
-  finalization_reserve_fraction: {
-    kind: "amount",
-    unit: "share",
-    default: "none",
-    range: [0, 0.5],
-    whole: false,
-    optional: true,
-    says: "the reserve as a share of the run budget (0.1, say), instead of a fixed length",
-  } as Amount & { readonly default: "none"; readonly optional: true },
+  finalization_reserve_fraction: shareOrNone(
+    "the reserve as a share of the run budget (0.1, say), instead of a fixed length",
+    0.5,
+  ),
   finalization_reserve_min_seconds: length(300, "the least that a reserve given as a share comes to"),
   finalization_reserve_max_seconds: length(1_800, "the most that a reserve given as a share comes to"),
   budget_margin_seconds: length(0, "what the harness subtracts from the run budget it tells"),
@@ -505,15 +501,7 @@ export const settingsTable = {
     "results about a live process say how many seconds of CPU it has used, where that can be told",
   ),
   output_budget_bytes: bytes(16_000, "output shown by one exec or wait; the middle is elided beyond it"),
-  output_head_share: {
-    kind: "amount",
-    unit: "share",
-    default: 0.5,
-    range: [0, 1],
-    whole: false,
-    optional: false,
-    says: "how much of the output shown is its beginning; the rest is its end",
-  } as Amount & { readonly default: number; readonly optional: false },
+  output_head_share: share(0.5, "how much of the output shown is its beginning; the rest is its end"),
   output_retained_bytes: bytes(2_097_152, "output of one process kept in memory by the simulated world"),
   read_output_limit_bytes: bytes(33_000, "most that one read_output returns"),
 } as const;
