@@ -13,8 +13,14 @@ export type Colours = ReturnType<typeof createColors>;
 export interface Screen {
   readonly colours: Colours;
   line(text?: string): void;
-  /** @param align one letter a column: l or r */
-  table(head: readonly string[], rows: readonly (readonly string[])[], align: string): void;
+  /**
+   * One that is wider than the terminal is folded: its columns in several blocks, each beginning with those that name the rows.
+   * Where those alone take half of it there is nothing to be won, and lines run on.
+   *
+   * @param align one letter a column: l or r
+   * @param names how many columns name the rows
+   */
+  table(head: readonly string[], rows: readonly (readonly string[])[], align: string, names?: number): void;
   progress(what: string, total: number): Progress;
 }
 
@@ -39,18 +45,50 @@ export function openScreen({ stream, environment }: ScreenOptions): Screen {
   return {
     colours,
     line,
-    table(head, rows, align) {
-      const table = new Table({
-        head: head.map((word) => colours.bold(word)),
-        style: { head: [], border: [], compact: true },
-        colAligns: [...align].map((letter) => (letter === "r" ? "right" : "left")),
-        chars: PLAIN_BORDER,
-      });
-      for (const row of rows) table.push([...row]);
-      line(table.toString().replace(/[ \t]+$/gm, ""));
+    table(head, rows, align, names = 1) {
+      for (const [at, block] of folded(head, rows, names, stream.columns).entries()) {
+        const table = new Table({
+          head: block.map((column) => colours.bold(head[column]!)),
+          style: { head: [], border: [], compact: true },
+          colAligns: block.map((column) => (align[column] === "r" ? "right" : "left")),
+          chars: PLAIN_BORDER,
+        });
+        for (const row of rows) table.push(block.map((column) => row[column]!));
+        if (at > 0) line();
+        line(table.toString().replace(/[ \t]+$/gm, ""));
+      }
     },
     progress: (what, total) => (lively ? bar(stream, what, total) : plainProgress(line, what, total)),
   };
+}
+
+/** Blanks that a column takes beside its words: one either side, and two from the column before. */
+const BESIDE = 4;
+
+/** Which columns stand in which block. @param width in characters; undefined: there is no end to a line */
+function folded(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  names: number,
+  width: number | undefined,
+): readonly (readonly number[])[] {
+  const widths = head.map((words, column) =>
+    Math.max(...[...words.split("\n"), ...rows.map((row) => row[column]!)].map(({ length }) => length + BESIDE)),
+  );
+  const naming = widths.slice(0, names);
+  const room = (width ?? Number.POSITIVE_INFINITY) - naming.reduce((sum, each) => sum + each, 0);
+  const folds = width !== undefined && room >= width / 2;
+  const blocks: number[][] = [[...naming.keys()]];
+  let left = room;
+  for (let column = names; column < head.length; column += 1) {
+    if (folds && widths[column]! > left && left < room) {
+      blocks.push([...naming.keys()]);
+      left = room;
+    }
+    blocks.at(-1)!.push(column);
+    left -= widths[column]!;
+  }
+  return blocks;
 }
 
 function bar(stream: NodeJS.WriteStream, what: string, total: number): Progress {

@@ -111,6 +111,7 @@ function printCases({ cases, verdict }: Summary, { line, table, colours }: Scree
     ["\nscenario", "\narm", ...SEEN.map(([, head]) => (head.includes("\n") ? head : `\n${head}`))],
     rows,
     "lllrrrrrrr",
+    2,
   );
   line();
   if (verdict.withheld !== null) line(`${colours.yellow("verdict withheld")}  ${verdict.withheld}`);
@@ -133,7 +134,7 @@ function frontInWords({ objectives, divided, arms }: NonNullable<Summary["tradeo
   const all = Object.values(arms);
   const dominated = all.filter(({ front }) => !front).length;
   const others = dominated === 0 ? "no arm is dominated" : `○ is dominated, ${dominated} of ${all.length}`;
-  const among = divided ? ", among the arms that meet the same model, provider and host" : "";
+  const among = divided ? ", among the arms that meet the same model and surroundings" : "";
   return `◆ is on the front of ${weighed.slice(0, -1).join(", ")} and ${weighed.at(-1)}${among}; ${others}. No one number ranks the arms.`;
 }
 
