@@ -68,7 +68,7 @@ interface SummaryPublished {
 interface SummaryTradeoffs {
   /** Measures: what is weighed. */
   readonly objectives: readonly string[];
-  /** Whether arms are weighed only against those that meet the same model, provider and host. */
+  /** Whether arms are weighed only against those that meet the same model, provider, host and harness. */
   readonly divided: boolean;
   readonly arms: Readonly<
     Record<

@@ -30,7 +30,7 @@ export interface ArmStanding {
 
 export interface Tradeoffs {
   readonly objectives: readonly Measure[];
-  /** Whether arms are weighed only against those that meet the same model, provider and host. */
+  /** Whether arms are weighed only against those that meet the same model, provider, host and harness. */
   readonly isDivided: boolean;
   /** In the order of the arms. */
   readonly arms: readonly ArmStanding[];
@@ -82,8 +82,8 @@ export function tradeoffsOf({ row, arms, worlds }: Experiment, estimates: Estima
  * What an arm of a crossed panel meets, whatever its policy: nobody can choose another model by changing a policy. Where arms are
  * listed they were chosen to be compared, and are, whatever they differ in.
  */
-function circumstancesOf({ row: { profile, provider, host } }: Arm): string {
-  return JSON.stringify([profile, provider, host]);
+function circumstancesOf({ row: { profile, provider, host, cut_reaches: cut } }: Arm): string {
+  return JSON.stringify([profile, provider, host, cut]);
 }
 
 function standingsAmongLike(points: readonly (readonly number[])[], like: readonly string[]): readonly Standing[] {
