@@ -153,13 +153,18 @@ export class Messages {
 
   /** What to wait for, where nothing can wake the model at once. */
   idle(now: Instant): Effect {
-    let until = never;
-    for (const each of this.#minded) {
-      if (each.process.end === null) until = earliest(until, this.#mayWakeAt(latest(each.overdueAt, now)));
+    return { effect: "idle", anyOf: this.#live(), until: this.#wakesAt(now) };
+  }
+
+  /** When there is something to wake the model with, if nothing more ends. */
+  #wakesAt(now: Instant): Instant {
+    // Whatever else has come due waits behind the message that is tried again.
+    if (this.#stuck !== null) return this.#mayWakeAt(this.#stuck.again);
+    let at = this.#untold().length > 0 ? this.#mayWakeAt(now) : never;
+    for (const { process, overdueAt } of this.#minded) {
+      if (process.end === null) at = earliest(at, this.#mayWakeAt(latest(overdueAt, now)));
     }
-    if (this.#stuck !== null) until = earliest(until, this.#mayWakeAt(this.#stuck.again));
-    else if (this.#untold().length > 0) until = earliest(until, this.#mayWakeAt(now));
-    return { effect: "idle", anyOf: this.#live(), until };
+    return at;
   }
 
   takesIn(ended: Idled["ended"]): void {

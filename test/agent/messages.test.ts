@@ -309,6 +309,27 @@ describe("a heartbeat", () => {
     expect(only(events, "woken").map(({ at }) => at / 1_000)).toEqual([600]);
     expect(only(events, "submitted")).toHaveLength(1);
   });
+
+  test("that fails to wake a model is tried again, and what has come due meanwhile waits behind it", () => {
+    const settings = { ...wake, heartbeat: true, usual_length_build_seconds: 600, kill_grace_seconds: 0 } as const;
+    const hung = () => commandOf({ line: "make", phases: [hangs()] });
+    const plan: Plan = [
+      ...["a", "b"].map((id) => runs(hung(), { id, background: true, neededLater: true })),
+      awaits("a"),
+      awaits("b"),
+      submits,
+    ];
+    const events = aRun({ settings, profile: idler, plan, deliveries: { failFirst: 2, failWith: 0 } });
+    expect(only(events, "delivery_failed").map(({ at, again }) => [at / 1_000, again! / 1_000])).toEqual([
+      [600, 601],
+      [601, 603],
+    ]);
+    expect(told(events)).toEqual([
+      [608, "heartbeat", 1],
+      [608, "heartbeat", 2],
+    ]);
+    expect(only(events, "submitted")).toHaveLength(1);
+  });
 });
 
 describe("a watchdog", () => {
@@ -381,6 +402,8 @@ describe("whatever happens", () => {
         delivery_gives_up_after_seconds: fc.constantFrom("none" as const, 300),
         repeated_read_hint: fc.boolean(),
         foreground_at_cap: fc.constantFrom("yield" as const, "background" as const),
+        heartbeat: fc.boolean(),
+        usual_length_build_seconds: fc.constantFrom(60, 900),
       }),
       obeys: fc.double({ min: 0, max: 1, noNaN: true }),
       endsItsTurn: fc.constantFrom(0, 0.5, 1),
