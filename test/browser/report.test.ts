@@ -1,13 +1,8 @@
 /**
  * The page in a browser: from disk, with the network off, with and without JavaScript, wide and narrow.
- *
- * Needs Chromium (`apt-get install chromium`, or CHROMIUM=/path/to/it). Without one these tests are skipped, which is said
- * aloud, and in CI they fail, since there nobody reads what is said.
  */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { writeReport } from "../../src/report/report.ts";
 import { loadPanel } from "../../src/scenario/load.ts";
@@ -15,24 +10,14 @@ import { folder } from "../report/folder.ts";
 import { writeGallery, writeHostileGallery } from "../report/galleryRun.ts";
 import { HOSTILE } from "../report/hostile.ts";
 import { crossedArms, writeSynthetic } from "../report/synthetic.ts";
-
-const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
-const isThere = existsSync(executablePath);
-if (!isThere && !process.env["CI"]) {
-  console.warn(
-    `\n  SKIPPED: the report was not opened in a browser, since there is none at ${executablePath}.\n  apt-get install chromium, or set CHROMIUM.\n`,
-  );
-}
+import { launch, noBrowser, openPage, overflow } from "./browser.ts";
 
 const place = folder();
-const address = (name: string) => pathToFileURL(join(place, `${name}.html`)).href;
 
-describe.skipIf(!isThere && !process.env["CI"])("the report in a browser", () => {
+describe.skipIf(noBrowser)("the report in a browser", () => {
   let browser: Browser;
 
   beforeAll(async () => {
-    if (!isThere)
-      throw new Error(`there is no browser at ${executablePath}: apt-get install chromium, or set CHROMIUM`);
     const pages = {
       usual: {},
       hostile: HOSTILE,
@@ -54,52 +39,17 @@ describe.skipIf(!isThere && !process.env["CI"])("the report in a browser", () =>
     await writeHostileGallery(join(place, "hostile-gallery.duckdb"));
     for (const name of ["gallery", "hostile-gallery"])
       await writeReport(join(place, `${name}.duckdb`), join(place, `${name}.html`));
-    browser = await chromium.launch({
-      executablePath,
-      args: [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-      ],
-    });
+    browser = await launch();
   }, 120_000);
 
   afterAll(async () => {
     await browser?.close();
   });
 
-  /** Opens a page and notes all that goes wrong in it. */
-  async function open(name: string, options: BrowserContextOptions = {}, before?: string) {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, offline: true, ...options });
-    const page = await context.newPage();
-    const faults: string[] = [];
-    page.on("console", (message) => {
-      if (message.type() === "error" || message.type() === "warning") faults.push(message.text());
-    });
-    page.on("pageerror", (error) => faults.push(error.message));
-    page.on("dialog", (dialog) => faults.push(dialog.message()));
-    page.on("request", (request) => {
-      if (!/^(file|data):/.test(request.url())) faults.push(`asks for ${request.url()}`);
-    });
-    const hasScript = options.javaScriptEnabled !== false;
-    if (hasScript) {
-      await page.addInitScript(`
-        window.violations = [];
-        document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => violations.push(violatedDirective + " " + blockedURI));
-        ${before ?? ""}`);
-    }
-    await page.goto(address(name));
-    // A gallery has no charts, and so no script.
-    if (hasScript && !name.includes("gallery"))
-      await page.waitForSelector("html[data-charts=drawn]", { timeout: 60_000 });
-    return { page, faults, close: () => context.close() };
-  }
+  /** A gallery has no charts, and so no script. */
+  const open = (name: string, options: Parameters<typeof openPage>[2] = {}) =>
+    openPage(browser, join(place, `${name}.html`), { charts: !name.includes("gallery"), ...options });
 
-  const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   const drawings = (page: Page) =>
     page.evaluate(() =>
       [...document.querySelectorAll<HTMLElement>("[data-chart]")].map((each) => ({
@@ -288,7 +238,7 @@ describe.skipIf(!isThere && !process.env["CI"])("the report in a browser", () =>
 
   test("leaves the SVG where it is when a chart cannot be drawn, and says why", async () => {
     const broken = `Object.defineProperty(window, "vegaEmbed", { get: () => () => Promise.reject(new Error("no luck <b>today</b>")), set() {} });`;
-    const { page, close } = await open("usual", {}, broken);
+    const { page, close } = await open("usual", { before: broken });
     const drawn = await drawings(page);
     for (const { drawn: how, failed } of drawn) {
       expect(how).toBeNull();
