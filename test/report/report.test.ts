@@ -558,7 +558,7 @@ describe("a run that kept trials only", () => {
     });
     expect(summary.published.map(({ measure }) => measure)).not.toContain("time_at_return_seconds");
     expect(missing(textOf(page), "needs --detail calls, and this run kept trials only")).toEqual([]);
-    expect(page.match(/Needs <code>--detail calls<\/code>/g)).toHaveLength(3);
+    expect(page.match(/Needs <code>--detail calls<\/code>/g)).toHaveLength(4);
     expect(missing(page, 'id="chart-ledger"', 'id="chart-cost"')).toEqual([]);
     expect(summary.arms["control"]).toHaveProperty("cost_usd");
   });
@@ -704,7 +704,7 @@ describe("a crossed panel of 32 arms", () => {
     const text = textOf(page);
     expect(missing(text, "Arms go by their levels of cap · habit · slice · budget")).toEqual([]);
     expect(missing(text, "240 · long · none · untold")).toEqual([]);
-    expect(page.length).toBeLessThan(3.5e6);
+    expect(page.length).toBeLessThan(4e6);
     // Another habit is not to be had by changing a policy.
     const { divided, arms } = summary.tradeoffs!;
     expect(divided).toBe(true);
