@@ -51,7 +51,10 @@ describe("the exchange, taken apart", async () => {
   });
 
   test("says on which kind of command a saved wait is cheapest, and on which dearest", () => {
-    const text = page.slice(page.indexOf("<body>")).replace(/<[^>]*>/g, "").replaceAll("\u00a0", " ");
+    const text = page
+      .slice(page.indexOf("<body>"))
+      .replace(/<[^>]*>/g, "")
+      .replaceAll("\u00a0", " ");
     expect(text).toMatch(
       /Against control, a low-information wait saved is cheapest on [a-z ]+ \([\d,]+ s of control under \w+\) and dearest on/,
     );
