@@ -5,6 +5,7 @@
  * difference, but whether the whole interval lies on the right side of a bound that stood before the data did. Where a share of the
  * other arm's value is meant, the interval is that of the relative change.
  */
+import { studentP } from "../stats/pValue.ts";
 import { type Verdict, verdict } from "../stats/verdict.ts";
 import { CONFIDENCE, type Difference, type Estimated } from "./estimates.ts";
 import type { Hypothesis } from "./experiment.ts";
@@ -12,7 +13,10 @@ import { plain, suffix, type Unit } from "./numbers.ts";
 
 /** Which figure decides, and on which side of what it has to lie. */
 export interface Decided {
+  /** Taken alone, whatever else is declared beside it. */
   readonly verdict: Verdict;
+  /** Two-sided, against the bound. */
+  readonly p: number;
   /** The interval of the difference, that of the relative change where a share is declared, or a permutation. */
   readonly by: "difference" | "relative" | "permutation";
   /** What the interval is held against. */
@@ -60,8 +64,9 @@ export function decide(hypothesis: Hypothesis, difference: Difference): Decided 
   if (low === null || high === null) return { why: difference.refusal ?? "the data carry no interval" };
   if (share === undefined && (expect === "lower" || expect === "higher")) {
     const whole = { ...difference, low, high, confidence: CONFIDENCE };
-    const by = permutation === null ? "difference" : "permutation";
-    return { verdict: verdict(expect, whole, permutation), by, bound: 0 };
+    const alone = verdict(expect, whole, permutation);
+    if (permutation !== null) return { verdict: alone, p: permutation.p, by: "permutation", bound: 0 };
+    return { verdict: alone, p: pOf(whole, 0, alone), by: "difference", bound: 0 };
   }
   if (share !== undefined) {
     const change = difference.relative;
@@ -69,7 +74,8 @@ export function decide(hypothesis: Hypothesis, difference: Difference): Decided 
     const saved = expect === "lower" ? mirrored(change) : change;
     if (saved.low === null || saved.high === null) return { why: "the data carry no interval of the relative change" };
     const said = saved.low >= share ? "PASS" : saved.high < share ? "FAIL" : "NOT SHOWN";
-    return { verdict: said, by: "relative", bound: expect === "lower" ? -share : share };
+    const bound = expect === "lower" ? -share : share;
+    return { verdict: said, p: pOf(change, bound, said), by: "relative", bound };
   }
   return withinMargin(hypothesis, difference);
 }
@@ -86,7 +92,15 @@ function withinMargin(
   const worse = expect === "not_higher" ? figure : mirrored(figure);
   if (worse.low === null || worse.high === null) return { why: "the data carry no interval of the relative change" };
   const said = worse.high <= most ? "PASS" : worse.low > most ? "FAIL" : "NOT SHOWN";
-  return { verdict: said, by: isShare ? "relative" : "difference", bound: expect === "not_higher" ? most : -most };
+  const bound = expect === "not_higher" ? most : -most;
+  return { verdict: said, p: pOf(figure, bound, said), by: isShare ? "relative" : "difference", bound };
+}
+
+/** Where there is no doubt about the value, a bound that it just keeps is kept for certain. */
+function pOf({ value, low, high, n }: Estimated, bound: number, said: Verdict): number {
+  if (low === null || high === null) return 1;
+  if (low === high && said !== "NOT SHOWN") return 0;
+  return studentP({ value, low, high, n, confidence: CONFIDENCE }, bound);
 }
 
 function mirrored({ value, low, high }: Estimated): Pick<Estimated, "value" | "low" | "high"> {

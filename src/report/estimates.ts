@@ -16,6 +16,7 @@ import {
   twoWayMeanDifference,
   twoWayRelativeChange,
 } from "../stats/paired.ts";
+import { minimalDetectable } from "../stats/power.ts";
 import { ratio } from "../stats/ratio.ts";
 import { type SignFlip, signFlip } from "../stats/signFlip.ts";
 import { type Crossing, twoWayRatio } from "../stats/twoWay.ts";
@@ -47,6 +48,11 @@ export interface Difference extends Estimated {
   readonly permutation: SignFlip | null;
   /** Why there is no interval; null: there is. */
   readonly refusal: string | null;
+  /**
+   * The smallest true difference that so many clusters, as noisy as these, show with this power at this level (two-sided): by the t test,
+   * played through. Null where there is no interval.
+   */
+  detectable(level: number, power: number): number | null;
 }
 
 export interface Estimates {
@@ -361,6 +367,13 @@ function differenceOf(
     permutation:
       BY_PERMUTATION.has(measure.measure) && difference.low !== null ? flipped(clusters, twoWay, luck) : null,
     refusal: refused.why,
+    detectable: (level, wanted) => {
+      if (difference.low === null) return null;
+      const independent = twoWay ? fewerClusters(clusters) : clusters;
+      const key = keyed.within(luck, "power");
+      const planned = { clusters: independent, n: independent.length, alpha: level, draws: keyed, key };
+      return factor * minimalDetectable(planned, wanted);
+    },
   };
 }
 
@@ -383,19 +396,27 @@ function bootstrap(clusters: readonly ClusterSum[], draws: Draws, luck: Key, fac
 
 /** Where clusters lie crosswise, those of which there are fewer are flipped: with the others they have luck in common. */
 function flipped(cells: readonly (ClusterSum & Crossing)[], twoWay: boolean, luck: Key): SignFlip {
-  const sums = (key: (cell: Crossing) => string | number) => {
-    const found = new Map<string | number, number>();
-    for (const cell of cells) found.set(key(cell), (found.get(key(cell)) ?? 0) + cell.sum);
+  const clusters = twoWay ? fewerClusters(cells) : cells;
+  return signFlip(
+    clusters.map(({ sum }) => sum),
+    keyed,
+    keyed.within(luck, "sign flip"),
+  );
+}
+
+/** Cells that lie crosswise, added up by scenario or by replicate: by whichever there are fewer of. */
+function fewerClusters(cells: readonly (ClusterSum & Crossing)[]): readonly ClusterSum[] {
+  const added = (key: (cell: Crossing) => string | number) => {
+    const found = new Map<string | number, ClusterSum>();
+    for (const cell of cells) {
+      const { sum, n } = found.get(key(cell)) ?? { sum: 0, n: 0 };
+      found.set(key(cell), { sum: sum + cell.sum, n: n + cell.n });
+    }
     return [...found.values()];
   };
-  const byScenario = sums(({ scenario }) => scenario);
-  const byReplicate = sums(({ replicate }) => replicate);
-  const clusters = twoWay
-    ? byScenario.length <= byReplicate.length
-      ? byScenario
-      : byReplicate
-    : cells.map(({ sum }) => sum);
-  return signFlip(clusters, keyed, keyed.within(luck, "sign flip"));
+  const byScenario = added(({ scenario }) => scenario);
+  const byReplicate = added(({ replicate }) => replicate);
+  return byScenario.length <= byReplicate.length ? byScenario : byReplicate;
 }
 
 /** The estimate, or its bare value where the data carry no interval. */

@@ -2,12 +2,15 @@
  * What the data say to the panel's hypotheses, and how the simulation stands against published figures.
  *
  * Both are declared before a run; here they are only looked up and judged. Where the verdict is withheld no hypothesis is judged.
+ * All that are estimated make one family: who declares more has more chances to be right by luck, so their p-values are adjusted by
+ * Holm's method, and an answer that does not survive it is not shown. A zero is counted, and no luck is in it.
  */
 import { NotEstimable } from "../stats/estimate.ts";
+import { holm } from "../stats/multiple.ts";
 import { centralInterval, type Published, reproduced } from "../stats/reproduced.ts";
 import type { Verdict } from "../stats/verdict.ts";
 import { amount, contrary, type Decided, decide, declaration } from "./declared.ts";
-import type { Difference, Estimates } from "./estimates.ts";
+import { CONFIDENCE, type Difference, type Estimates } from "./estimates.ts";
 import type { Experiment, Hypothesis, PublishedRow } from "./experiment.ts";
 import { isOverCalls, type Measure, measureCalled } from "./measures.ts";
 import { changeIntervalOf, changeOf, probability, relative, whole } from "./numbers.ts";
@@ -17,6 +20,10 @@ export interface JudgedHypothesis {
   readonly hypothesis: Hypothesis;
   /** NOT SHOWN where the panel's verdict is withheld. */
   readonly verdict: Verdict;
+  /** Null where nothing was estimated. */
+  readonly chance: Chance | null;
+  /** Of one that is NOT SHOWN, the smallest true effect that would have been shown four times in five, in the measure's unit; null else. */
+  readonly detectable: number | null;
   readonly difference: Difference | null;
   /** Null where nothing was decided, or nothing compared. */
   readonly decided: Decided | null;
@@ -31,6 +38,23 @@ export interface JudgedHypothesis {
   /** All of it in words, with effect, interval and n. */
   readonly sentence: string;
 }
+
+/** How surprising what was found is, were there nothing beyond the bound. */
+export interface Chance {
+  /** Taken alone. */
+  readonly p: number;
+  /** Among all that are declared and estimated, by Holm's method. */
+  readonly adjusted: number;
+  /** How many these are. */
+  readonly family: number;
+}
+
+/** The level at which the whole family is judged. */
+const LEVEL = 1 - CONFIDENCE;
+/** A level that was reached by rounding is reached. */
+const ROUNDING = 1e-9;
+/** How likely an effect called detectable is to be shown. */
+export const POWER = 0.8;
 
 /** What the words call the arms. */
 export type NameOf = (arm: string) => string;
@@ -47,29 +71,57 @@ export function judgeHypotheses(
   evidence: Evidence,
   nameOf: NameOf,
 ): readonly JudgedHypothesis[] {
-  return experiment.hypotheses.map((hypothesis) => judged(hypothesis, experiment, evidence, nameOf));
+  const { withheld } = experiment;
+  const decided = new Map<Hypothesis, Decided>();
+  for (const hypothesis of experiment.hypotheses) {
+    const difference = differenceFor(hypothesis, experiment, evidence);
+    const found = difference === null || withheld !== null ? null : decide(hypothesis, difference);
+    if (found !== null && !("why" in found)) decided.set(hypothesis, found);
+  }
+  const adjusted = holm([...decided.values()].map(({ p }) => p));
+  const chances = new Map(
+    [...decided].map(([hypothesis, { p }], at) => [hypothesis, { p, adjusted: adjusted[at]!, family: decided.size }]),
+  );
+  return experiment.hypotheses.map((hypothesis) =>
+    judged(hypothesis, experiment, evidence, chances.get(hypothesis) ?? null, nameOf),
+  );
+}
+
+/** Null where nothing was compared. */
+function differenceFor(
+  { measure: name, arm, against, expect, kind }: Hypothesis,
+  { hasCalls }: Experiment,
+  { among }: Evidence,
+): Difference | null {
+  const measure = measureCalled(name);
+  if (measure === undefined || (isOverCalls(measure) && !hasCalls)) return null;
+  return against === undefined || expect === "zero" ? null : (among(kind).difference(arm, against, name) ?? null);
 }
 
 function judged(
   hypothesis: Hypothesis,
-  { withheld, hasCalls, design }: Experiment,
-  { among, zeros }: Evidence,
+  experiment: Experiment,
+  evidence: Evidence,
+  chance: Chance | null,
   nameOf: NameOf,
 ): JudgedHypothesis {
+  const { withheld, hasCalls, design } = experiment;
   const { measure: name, arm, against, expect, kind } = hypothesis;
   const measure = measureCalled(name);
   const unit = measure?.unit ?? "count";
   const isZero = expect === "zero";
   const overCalls = measure !== undefined && isOverCalls(measure);
   const what = `${measure?.title ?? name}${kind === undefined ? "" : ` in ${kindInWords(kind)} trials`}`;
-  const difference = against === undefined || isZero ? null : (among(kind).difference(arm, against, name) ?? null);
-  const zero = zeros.get(hypothesis) ?? null;
+  const difference = differenceFor(hypothesis, experiment, evidence);
+  const zero = evidence.zeros.get(hypothesis) ?? null;
   const counted = isZero ? (overCalls ? "calls" : "trials") : overCalls ? "replicates" : countedBy[design.by];
   const pair = isZero || against === undefined ? nameOf(arm) : `${nameOf(arm)} against ${nameOf(against)}`;
   const says = declaration(hypothesis, unit);
   const told = (verdict: Verdict, outcome: string, decided: Decided | null, more = ""): JudgedHypothesis => {
     const sentence = `${capital(what)}, ${pair}: ${outcome}.${more}`;
-    return { hypothesis, verdict, difference, decided, zero, what, outcome, counted, sentence };
+    const isOpen = verdict === "NOT SHOWN" && decided !== null && chance !== null;
+    const detectable = isOpen ? difference!.detectable(LEVEL / chance.family, POWER) : null;
+    return { hypothesis, verdict, chance, detectable, difference, decided, zero, what, outcome, counted, sentence };
   };
   const undecided = (why: string) => told("NOT SHOWN", `declared ${says}; ${why}`, null);
   if (measure === undefined) return undecided("this engine has no such measure");
@@ -86,12 +138,14 @@ function judged(
   }
   const decided = decide(hypothesis, difference);
   if ("why" in decided) return undecided(decided.why);
+  const stands = chance === null || chance.family === 1 || chance.adjusted <= LEVEL + ROUNDING;
+  const verdict = stands ? decided.verdict : "NOT SHOWN";
   const outcome = {
     PASS: `${says}, as declared`,
     FAIL: `declared ${says}, ${contrary(hypothesis)}`,
-    "NOT SHOWN": `declared ${says}, not shown`,
-  }[decided.verdict];
-  return told(decided.verdict, outcome, decided, ` ${inWords(difference, decided, counted)}`);
+    "NOT SHOWN": `declared ${says}, not shown${decided.verdict === verdict ? "" : ` among ${chance!.family} hypotheses, though alone it would be ${decided.verdict}`}`,
+  }[verdict];
+  return told(verdict, outcome, decided, ` ${inWords(difference, decided, counted, chance)}`);
 }
 
 export function kindInWords(kind: string): string {
@@ -105,7 +159,7 @@ const countedBy = {
 } as const;
 
 /** The difference in words, with all that it rests on. */
-function inWords(difference: Difference, { by }: Decided, counted: string): string {
+function inWords(difference: Difference, { by }: Decided, counted: string, chance: Chance | null): string {
   const { measure, relative: ofIt, permutation, n } = difference;
   const interval =
     by === "relative"
@@ -114,6 +168,7 @@ function inWords(difference: Difference, { by }: Decided, counted: string): stri
   const parts = [
     `95 % ${interval}`,
     ...(permutation === null || by !== "permutation" ? [] : [`sign-flip ${probability(permutation.p)}`]),
+    ...(chance === null || chance.family === 1 ? [] : [`Holm ${probability(chance.adjusted)}`]),
     `${n} ${counted}`,
   ];
   const isTold = ofIt !== null && (measure.unit !== "share" || by === "relative");

@@ -44,8 +44,14 @@ interface SummaryHypothesis {
     /** As a share of the other arm's value; there where that is what decides. */
     readonly relative?: SummaryFigure;
   } | null;
-  /** Of the permutation, where one decides. */
+  /** Two-sided, taken alone; absent where nothing was estimated. */
   readonly p?: number;
+  /** The same among all hypotheses of the panel that are estimated, by Holm's method: at most 0.05 where it passes or fails. */
+  readonly p_adjusted?: number;
+  /** How many these are. */
+  readonly family?: number;
+  /** Of one that is NOT SHOWN: the smallest true difference that would have been shown with a power of 0.8, in the measure's unit. */
+  readonly minimal_detectable?: number;
   /** Of what is independent; of trials or calls where a zero is expected. */
   readonly n: number;
   readonly sentence: string;
@@ -212,7 +218,7 @@ export function summaryOf(
 }
 
 function hypothesisOf(
-  { hypothesis, verdict, difference, decided, zero, sentence }: JudgedHypothesis,
+  { hypothesis, verdict, chance, detectable, difference, decided, zero, sentence }: JudgedHypothesis,
   confidence: number,
 ): SummaryHypothesis {
   const { measure, arm, against = null, expect, by, margin, margin_absolute, kind } = hypothesis;
@@ -237,9 +243,8 @@ function hypothesisOf(
             confidence,
             ...(change ? { relative: figureOf(change) } : {}),
           },
-    ...(difference?.permutation && (decided === null || decided.by === "permutation")
-      ? { p: difference.permutation.p }
-      : {}),
+    ...(chance === null ? {} : { p: chance.p, p_adjusted: chance.adjusted, family: chance.family }),
+    ...(detectable === null ? {} : { minimal_detectable: detectable }),
     n: difference?.n ?? zero?.all ?? 0,
     sentence,
   };

@@ -1,12 +1,21 @@
 /** The head of the page: the question, what the data say to it, and what they cannot say. */
 import { ARMS_ACROSS } from "./armsSection.ts";
-import type { Decided } from "./declared.ts";
 import { CONFIDENCE, type Difference, type Estimated, type Estimates } from "./estimates.ts";
 import { type Experiment, short } from "./experiment.ts";
 import { type Html, html, trusted } from "./html.ts";
-import { capital, type JudgedHypothesis } from "./judged.ts";
+import { capital, type JudgedHypothesis, POWER } from "./judged.ts";
 import { measureCalled } from "./measures.ts";
-import { changeIntervalOf, changeOf, fixed, intervalOf, probability, relative, shownValue, whole } from "./numbers.ts";
+import {
+  changeIntervalOf,
+  changeOf,
+  fixed,
+  intervalOf,
+  probability,
+  quantity,
+  relative,
+  shownValue,
+  whole,
+} from "./numbers.ts";
 import { counted, kept, listed, type Names, scrolling, table } from "./words.ts";
 import type { Counted } from "./zeros.ts";
 
@@ -85,12 +94,20 @@ export function verdictSection({ experiment, names, hypotheses }: Verdict): Html
 <p class="note">${design.says} The t interval on cluster means decides, for outer timeouts the sign-flip permutation together with the sign of the difference. ${
           hypotheses.some(({ decided }) => decided !== null && decided.bound !== 0) &&
           "Where a margin or a share is declared, the whole interval has to lie on the right side of it: the solid upright line. "
-        }${hypotheses.some(({ zero }) => zero !== null) && "A zero is counted, not estimated. "}Each hypothesis is judged alone, at ${Math.round((1 - CONFIDENCE) * 100)} %.</p>`;
+        }${hypotheses.some(({ zero }) => zero !== null) && "A zero is counted, not estimated. "}${familyInWords(hypotheses)}</p>`;
   const cannot = cannotShow(experiment);
   return html`<section id="verdict" aria-labelledby="verdict-title"><h2 id="verdict-title">Verdict</h2>
 ${list}
 <div class="cares">${care("What this panel cannot show", cannot)}${care("Cautions from the panel itself", experiment.caveats)}</div>
 </section>`;
+}
+
+/** How many are judged together, and what that costs each. */
+function familyInWords(hypotheses: readonly JudgedHypothesis[]): string {
+  const family = hypotheses.find(({ chance }) => chance !== null)?.chance?.family ?? 0;
+  const level = `${Math.round((1 - CONFIDENCE) * 100)} %`;
+  if (family < 2) return `It is judged at ${level}.`;
+  return `All ${family} that are estimated are one family: Holm's method adjusts their p-values, so that the chance of even one wrong answer among them stays at ${level}. An interval is each one's own, at ${CONFIDENCE * 100} %.`;
 }
 
 function care(title: string, sentences: readonly string[]): Html | null {
@@ -105,13 +122,13 @@ function card(judged: JudgedHypothesis, names: Names, withheld: boolean): Html {
   return html`<li class="hypothesis">
 <div>${badge(withheld ? "WITHHELD" : judged.verdict)}</div>
 <div><p class="sentence">${capital(what)}, ${pair}: ${outcome}.</p>
-${difference !== null && beside(difference, judged.decided)}</div>
+${difference !== null && beside(difference, judged)}</div>
 ${difference !== null ? effect(difference, judged) : zero !== null ? zeroFound(zero, judged.counted) : html`<div></div>`}
 </li>`;
 }
 
 /** What else was asked of the same difference. */
-function beside(difference: Difference, decided: Decided | null): Html | null {
+function beside(difference: Difference, { decided, chance, detectable }: JudgedHypothesis): Html | null {
   const { measure, value, permutation, bootstrap, relative: change } = difference;
   const isRelative = decided?.by === "relative";
   const parts = [
@@ -122,9 +139,18 @@ function beside(difference: Difference, decided: Decided | null): Html | null {
     ...(permutation === null || decided?.by !== "permutation"
       ? []
       : [`sign flip over clusters, ${permutation.method}: ${probability(permutation.p)}`]),
+    ...(chance === null || chance.family === 1
+      ? []
+      : [
+          `${decided?.by === "permutation" ? "" : `${probability(chance.p)} alone, `}${probability(chance.adjusted)} among ${chance.family} by Holm`,
+        ]),
     ...(bootstrap === null ? [] : [`BCa bootstrap ${changeIntervalOf({ value, ...bootstrap }, measure.unit)}`]),
   ];
-  return parts.length === 0 ? null : html`<p class="beside">${parts.map((part) => html`<span>${part}</span>`)}</p>`;
+  const open =
+    detectable === null
+      ? null
+      : html`<p class="small">A true difference ${(decided?.bound ?? 0) === 0 ? "of " : ""}${quantity(detectable, measure.unit)}${(decided?.bound ?? 0) !== 0 && " beyond what is declared"} would have been shown ${POWER * 100} times in 100; a smaller one may be there unseen.</p>`;
+  return html`${parts.length > 0 && html`<p class="beside">${parts.map((part) => html`<span>${part}</span>`)}</p>`}${open}`;
 }
 
 /** The effect in large figures, with its interval drawn against no difference and against what was declared. */

@@ -17,6 +17,7 @@ function difference(own: Estimated, relative: Estimated | null): Difference {
     bootstrap: null,
     permutation: null,
     refusal: null,
+    detectable: () => null,
   };
 }
 

@@ -340,7 +340,7 @@ describe("a hypothesis", () => {
     ]);
     expect(pass).toMatchObject({ verdict: "PASS" });
     expect(pass!.sentence).toMatch(
-      /^Duration, treatment against control: higher, as declared\. The difference is \+\d+ s, or \+\d+ % \(95 % \+\d+ to \+[\d,]+; 10 replicates\)\.$/,
+      /^Duration, treatment against control: higher, as declared\. The difference is \+\d+ s, or \+\d+ % \(95 % \+\d+ to \+[\d,]+; Holm p < 0\.001; 10 replicates\)\.$/,
     );
     expect(fail).toMatchObject({ verdict: "FAIL", sentence: expect.stringContaining("declared lower, found higher") });
     expect(open).toMatchObject({
@@ -372,7 +372,7 @@ describe("a hypothesis", () => {
       "Wait and status calls per replicate, budgeted against control: declared at least 80 % lower, found to fall short of it",
     ]);
     expect(told[3]!.sentence).toMatch(
-      /^.*The difference is −[\d,]+ s, or −\d+ % \(95 % −\d+ % to −\d+ %; 10 replicates\)\.$/,
+      /^.*The difference is −[\d,]+ s, or −\d+ % \(95 % −\d+ % to −\d+ %; Holm p < 0\.001; 10 replicates\)\.$/,
     );
     expect(told[3]!.effect).toHaveProperty("relative");
     expect(told[2]!.effect).not.toHaveProperty("relative");
