@@ -10,7 +10,7 @@ import { dirname, join, resolve } from "node:path";
 import { UsageError } from "./exit.ts";
 
 /** What a run writes, beside its manifest. */
-const WRITTEN = ["experiment.duckdb", "experiment.duckdb.wal", "report.html", "summary.json"] as const;
+const WRITTEN = ["experiment.duckdb", "experiment.duckdb.wal", "report.html", "summary.json", "junit.xml"] as const;
 const MANIFEST = "manifest.json";
 const MADE_BY = "yieldpoint";
 
@@ -19,6 +19,7 @@ export interface Folder {
   readonly database: string;
   readonly report: string;
   readonly summary: string;
+  readonly junit: string;
   readonly manifest: string;
 }
 
@@ -28,6 +29,7 @@ export function folderAt(path: string): Folder {
     database: join(path, "experiment.duckdb"),
     report: join(path, "report.html"),
     summary: join(path, "summary.json"),
+    junit: join(path, "junit.xml"),
     manifest: join(path, MANIFEST),
   };
 }

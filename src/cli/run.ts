@@ -10,6 +10,7 @@ import type { Command, Outside } from "./command.ts";
 import { EXIT, Incomplete } from "./exit.ts";
 import { choice, type Given, on, readFlags, text, texts, whole } from "./flags.ts";
 import { type Folder, folderFault, takeFolder, writeWhole } from "./folder.ts";
+import { junitOf } from "./junit.ts";
 import { conductAndKeep, DETAILS, dictionariesOf, openingRows, type Provenance } from "./keep.ts";
 import { openScreen, type Screen } from "./screen.ts";
 import { printSummary, verdictCode } from "./summary.ts";
@@ -22,6 +23,7 @@ const flags = {
   detail: choice(DETAILS, "how fine the telemetry is", { default: "calls" }),
   set: texts("change a setting of an arm, any number of times", "ARM.KEY=VALUE"),
   json: on("print the summary as JSON on stdout, and nothing else there"),
+  strict: on("exit 1 also where a hypothesis is not shown"),
 };
 
 export const run: Command = {
@@ -33,6 +35,7 @@ export const run: Command = {
     ["run panels/cap-by-habit.yaml --detail trials", "a crossed panel; trials only, to save time"],
     ["run panels/deepswe-headline.yaml --set budgeted.process_wait_slice_seconds=60", "the same with shorter slices"],
     ["run panels/deepswe-headline.yaml --replicates 5 --json", "a quick look, for a program"],
+    ["run panels/long-tail.yaml --strict", "a gate in CI: every hypothesis has to be shown"],
   ],
   async does(argv, outside) {
     const { panel, given } = await read(argv);
@@ -49,13 +52,15 @@ export const run: Command = {
     const summary = await writeReport(folder.database, folder.report);
     const text = `${JSON.stringify(summary, null, 2)}\n`;
     writeWhole(folder.summary, text);
+    writeWhole(folder.junit, junitOf(summary, given.strict));
     if (given.json) outside.stdout.write(text);
     printSummary(
       summary,
       openScreen({ stream: given.json ? outside.stderr : outside.stdout, environment: outside.environment }),
     );
-    for (const path of [folder.report, folder.database, folder.summary, folder.manifest]) screen.line(`  ${path}`);
-    return ended === "interrupted" ? EXIT.interrupted : verdictCode(summary);
+    for (const path of [folder.report, folder.database, folder.summary, folder.junit, folder.manifest])
+      screen.line(`  ${path}`);
+    return ended === "interrupted" ? EXIT.interrupted : verdictCode(summary, given.strict);
   },
 };
 

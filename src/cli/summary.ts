@@ -153,8 +153,13 @@ function round(value: number): string {
   return Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
 }
 
-/** The exit code that a summary stands for. */
-export function verdictCode({ verdict, hypotheses }: Summary): number {
+/**
+ * The exit code that a summary stands for.
+ *
+ * @param strict whether a hypothesis that is not shown counts as one that fails
+ */
+export function verdictCode({ verdict, hypotheses }: Summary, strict: boolean): number {
   if (verdict.withheld !== null) return EXIT.incomplete;
-  return hypotheses.some((hypothesis) => hypothesis.verdict === "FAIL") ? EXIT.hypothesisFails : EXIT.done;
+  const fails = hypotheses.some((judged) => judged.verdict === "FAIL" || (strict && judged.verdict === "NOT SHOWN"));
+  return fails ? EXIT.hypothesisFails : EXIT.done;
 }
