@@ -4,6 +4,7 @@ export const EXIT = {
   done: 0,
   hypothesisFails: 1,
   usage: 2,
+  tampered: 3,
   incomplete: 4,
   internal: 5,
   interrupted: 130,
@@ -18,6 +19,19 @@ export class UsageError extends Error {
     this.faults = faults;
   }
 }
+
+/** A frozen panel that is no longer what was frozen: every file of it that is not, in words. */
+export class Tampered extends Error {
+  readonly files: readonly string[];
+  constructor(files: readonly string[]) {
+    super(files.join("\n"));
+    this.name = "Tampered";
+    this.files = files;
+  }
+}
+
+/** A panel that was frozen with another version of yieldpoint. */
+export class EngineDiffers extends Error {}
 
 /** Something outside failed once whole worlds were kept: disk, lock, folder. */
 export class Incomplete extends Error {}

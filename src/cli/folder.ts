@@ -7,6 +7,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { type Lock, readLock } from "../experiment/lock.ts";
 import { UsageError } from "./exit.ts";
 
 /** What a run writes, beside its manifest. */
@@ -73,12 +74,26 @@ export function writeWhole(path: string, content: string): void {
   renameSync(beside, path);
 }
 
+/** What the manifest says of the frozen panel that was run; null where none was, or nobody knows. */
+export function frozenPanel({ path }: Folder): { readonly panel: string; readonly lock: Lock } | null {
+  const frozen = manifestIn(path)?.["frozen"] as { readonly panel?: unknown; readonly lock?: unknown } | undefined;
+  if (typeof frozen?.panel !== "string") return null;
+  const read = readLock(JSON.stringify(frozen.lock ?? null));
+  if ("faults" in read)
+    throw new UsageError(...read.faults.map((fault) => `${join(path, MANIFEST)}: frozen: ${fault}`));
+  return { panel: frozen.panel, lock: read.lock };
+}
+
 function isOurs(path: string): boolean {
+  return manifestIn(path)?.["made_by"] === MADE_BY;
+}
+
+function manifestIn(path: string): Readonly<Record<string, unknown>> | null {
   try {
     const manifest: unknown = JSON.parse(readFileSync(join(path, MANIFEST), "utf8"));
-    return typeof manifest === "object" && manifest !== null && "made_by" in manifest && manifest.made_by === MADE_BY;
+    return typeof manifest === "object" ? (manifest as Readonly<Record<string, unknown>> | null) : null;
   } catch {
-    return false;
+    return null;
   }
 }
 

@@ -34,6 +34,7 @@ export interface Provenance {
   readonly experimentId: string;
   readonly inputDigest: string;
   readonly overrides: string;
+  readonly lock: string | null;
   readonly versions: string;
   readonly git: string;
   readonly host: string;
@@ -248,6 +249,7 @@ function experimentRow(panel: Panel, detail: Detail, from: Provenance, dictionar
   to.hypotheses.push(JSON.stringify(panel.hypotheses));
   to.caveats.push(JSON.stringify(panel.caveats));
   to.overrides.push(from.overrides);
+  to.lock.push(from.lock);
   to.versions.push(from.versions);
   to.git.push(from.git);
   to.host.push(from.host);

@@ -1,8 +1,10 @@
 /** `report`: makes the report again, from what a run wrote. */
 import { join } from "node:path";
 import type { Command } from "./command.ts";
+import { Tampered } from "./exit.ts";
 import { on, readFlags, refuse, text } from "./flags.ts";
-import { folderAt, writeWhole } from "./folder.ts";
+import { type Folder, folderAt, frozenPanel, writeWhole } from "./folder.ts";
+import { changedSince } from "./frozen.ts";
 import { junitOf } from "./junit.ts";
 import { openScreen } from "./screen.ts";
 import { printSummary, verdictCode } from "./summary.ts";
@@ -11,6 +13,20 @@ const flags = {
   out: text("file to write (default: report.html in the folder)", "FILE"),
   strict: on("exit 1 also where a hypothesis is not shown"),
 };
+
+/**
+ * Whether the panel of a run was frozen, and is still at hand as it was.
+ *
+ * @throws Tampered where a file of it has changed since
+ */
+function frozenIn(folder: Folder): "not frozen" | "unchanged" | "not here" {
+  const found = frozenPanel(folder);
+  if (found === null) return "not frozen";
+  const changed = changedSince(found.lock, found.panel);
+  if (changed === null) return "not here";
+  if (changed.length > 0) throw new Tampered(changed);
+  return "unchanged";
+}
 
 export const report: Command = {
   usage: "report <dir>",
@@ -23,6 +39,9 @@ export const report: Command = {
     // Vega takes a fifth of a second to load: only those who make a report wait for it.
     const { writeReport } = await import("../report/report.ts");
     const folder = folderAt(String(argv["dir"]));
+    const screen = openScreen({ stream: stderr, environment });
+    const standing = frozenIn(folder);
+    if (standing === "not here") screen.line("frozen, but none of its files is here: not checked again");
     const file = given.out ?? join(folder.path, "report.html");
     const summary = await writeReport(folder.database, file);
     if (given.out === undefined) {
@@ -30,7 +49,7 @@ export const report: Command = {
       writeWhole(folder.junit, junitOf(summary, given.strict));
     }
     printSummary(summary, openScreen({ stream: stdout, environment }));
-    openScreen({ stream: stderr, environment }).line(`  ${file}`);
+    screen.line(`  ${file}`);
     return verdictCode(summary, given.strict);
   },
 };

@@ -1,8 +1,10 @@
 /** `run`: simulates a panel, writes everything, and answers the panel's question in the terminal. */
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import type { Lock } from "../experiment/lock.ts";
 import { trialsOf } from "../experiment/schedule.ts";
 import { FileFaults } from "../scenario/fault.ts";
 import { loadPanel, type Panel } from "../scenario/load.ts";
+import { spoken } from "../scenario/names.ts";
 import { openStore, StoreError } from "../telemetry/store.ts";
 import { literal } from "../telemetry/table.ts";
 import { TABLES } from "../telemetry/tables.ts";
@@ -10,6 +12,7 @@ import type { Command, Outside } from "./command.ts";
 import { EXIT, Incomplete } from "./exit.ts";
 import { choice, type Given, on, readFlags, text, texts, whole } from "./flags.ts";
 import { type Folder, folderFault, takeFolder, writeWhole } from "./folder.ts";
+import { type Verified, verified } from "./frozen.ts";
 import { junitOf } from "./junit.ts";
 import { conductAndKeep, DETAILS, dictionariesOf, openingRows, type Provenance } from "./keep.ts";
 import { openScreen, type Screen } from "./screen.ts";
@@ -23,6 +26,7 @@ const flags = {
   detail: choice(DETAILS, "how fine the telemetry is", { default: "calls" }),
   set: texts("change a setting of an arm, any number of times", "ARM.KEY=VALUE"),
   json: on("print the summary as JSON on stdout, and nothing else there"),
+  frozen: on("run only what freeze has locked: its files, seed and replicates, unchanged"),
   strict: on("exit 1 also where a hypothesis is not shown"),
 };
 
@@ -35,15 +39,18 @@ export const run: Command = {
     ["run panels/cap-by-habit.yaml --detail trials", "a crossed panel; trials only, to save time"],
     ["run panels/deepswe-headline.yaml --set budgeted.process_wait_slice_seconds=60", "the same with shorter slices"],
     ["run panels/deepswe-headline.yaml --replicates 5 --json", "a quick look, for a program"],
+    ["run panels/long-tail.yaml --frozen", "only if not a byte of it has changed since it was frozen"],
     ["run panels/long-tail.yaml --strict", "a gate in CI: every hypothesis has to be shown"],
   ],
   async does(argv, outside) {
-    const { panel, given } = await read(argv);
+    const { panel, given, frozen } = await read(argv);
     const screen = openScreen({ stream: outside.stderr, environment: outside.environment });
     for (const warning of panel.warnings) screen.line(`${screen.colours.yellow("warning")}  ${warning}`);
 
-    const provenance = provenanceOf(panel, given, outside);
-    const folder = takeFolder(given.out ?? join("out", panel.panel), manifestOf(panel, given, provenance));
+    const provenance = provenanceOf(panel, given, frozen, outside);
+    const folder = takeFolder(given.out ?? join("out", panel.panel), manifestOf(panel, given, provenance, frozen));
+    if (frozen !== null)
+      screen.line(`${screen.colours.green("frozen")}  as ${spoken(frozen.path)} has it, of ${frozen.lock.frozen_at}`);
     const ended = await simulated(panel, given, provenance, folder, screen);
 
     // Vega takes a fifth of a second to load: only those who make a report wait for it.
@@ -65,16 +72,25 @@ export const run: Command = {
 };
 
 /** Panel, flags and folder, or every fault of all three at once. */
-async function read(argv: Readonly<Record<string, unknown>>): Promise<{ panel: Panel; given: Given<typeof flags> }> {
+async function read(
+  argv: Readonly<Record<string, unknown>>,
+): Promise<{ panel: Panel; given: Given<typeof flags>; frozen: Verified | null }> {
   const { given, faults } = readFlags(argv, flags, ["panel"]);
   const all = [...faults];
   let panel: Panel | null = null;
+  let frozen: Verified | null = null;
   try {
-    panel = loadPanel(String(argv["panel"]), {
-      ...(given.seed === undefined ? {} : { seed: given.seed }),
-      ...(given.replicates === undefined ? {} : { replicates: given.replicates }),
-      sets: given.set,
-    });
+    if (given.frozen) {
+      frozen = verified(String(argv["panel"]));
+      panel = frozen.panel;
+      all.push(...differingFlags(given, frozen.lock));
+    } else {
+      panel = loadPanel(String(argv["panel"]), {
+        ...(given.seed === undefined ? {} : { seed: given.seed }),
+        ...(given.replicates === undefined ? {} : { replicates: given.replicates }),
+        sets: given.set,
+      });
+    }
   } catch (error) {
     if (!(error instanceof FileFaults)) throw error;
     all.push(...error.faults);
@@ -83,7 +99,20 @@ async function read(argv: Readonly<Record<string, unknown>>): Promise<{ panel: P
   const fault = out === null ? null : folderFault(out);
   if (fault !== null) all.push(fault);
   if (all.length > 0 || panel === null) throw new FileFaults(all);
-  return { panel, given };
+  return { panel, given, frozen };
+}
+
+/** Flags that would make another panel of the one that was frozen. */
+function differingFlags({ seed, replicates, set }: Given<typeof flags>, lock: Lock): readonly string[] {
+  const other = (flag: string, given: number | undefined, locked: number) =>
+    given === undefined || given === locked
+      ? []
+      : [`--${flag} is ${given} beside --frozen: expected ${locked}, as the panel was frozen, or no --frozen`];
+  return [
+    ...other("seed", seed, lock.seed),
+    ...other("replicates", replicates, lock.replicates),
+    ...set.map((change) => `--set ${change} changes a frozen panel: leave it out, or --frozen`),
+  ];
 }
 
 async function simulated(
@@ -156,7 +185,12 @@ function onInterrupt(): { readonly asked: boolean; forget(): void } {
 }
 
 /** The digest of everything the results depend on; what an experiment is called derives from it. */
-function provenanceOf(panel: Panel, given: Given<typeof flags>, { words }: Outside): Provenance {
+function provenanceOf(
+  panel: Panel,
+  given: Given<typeof flags>,
+  frozen: Verified | null,
+  { words }: Outside,
+): Provenance {
   const overrides = [...given.set];
   const determined = { inputs: panel.inputs, overrides, seed: panel.seed, engine: engineVersion() };
   const inputDigest = sha256(JSON.stringify({ inputs: panel.inputs, overrides }));
@@ -164,6 +198,7 @@ function provenanceOf(panel: Panel, given: Given<typeof flags>, { words }: Outsi
     experimentId: sha256(JSON.stringify(determined)).slice(0, 16),
     inputDigest,
     overrides: JSON.stringify(overrides),
+    lock: frozen === null ? null : JSON.stringify(frozen.lock),
     versions: JSON.stringify(versions()),
     git: JSON.stringify(gitState()),
     host: JSON.stringify(host()),
@@ -172,7 +207,7 @@ function provenanceOf(panel: Panel, given: Given<typeof flags>, { words }: Outsi
   };
 }
 
-function manifestOf(panel: Panel, given: Given<typeof flags>, provenance: Provenance): object {
+function manifestOf(panel: Panel, given: Given<typeof flags>, provenance: Provenance, frozen: Verified | null): object {
   return {
     experiment_id: provenance.experimentId,
     panel: panel.panel,
@@ -184,6 +219,7 @@ function manifestOf(panel: Panel, given: Given<typeof flags>, provenance: Proven
     detail: given.detail,
     versions: versions(),
     command: provenance.command,
+    ...(frozen === null ? {} : { frozen: { panel: resolve(panel.file), lock: frozen.lock } }),
     started_at: provenance.startedAt,
   };
 }

@@ -62,6 +62,17 @@ export interface Hypothesis {
   readonly kind?: string;
 }
 
+/** Of a lock, what a page shows. */
+interface Frozen {
+  readonly frozen_at: string;
+  readonly engine: string;
+  readonly seed: number;
+  readonly replicates: number;
+  readonly hypotheses: readonly Hypothesis[];
+  readonly analysis: Readonly<Record<string, string | number>>;
+  readonly files: readonly Input[];
+}
+
 interface Input {
   readonly path: string;
   readonly sha256: string;
@@ -89,6 +100,8 @@ export interface Experiment {
   readonly declaredFactors: readonly string[];
   readonly inputs: readonly Input[];
   readonly overrides: readonly string[];
+  /** What the panel was checked against before it ran; null: it was not frozen. */
+  readonly lock: Frozen | null;
   readonly versions: Readonly<Record<string, unknown>>;
   readonly host: Readonly<Record<string, unknown>>;
   readonly git: { readonly commit?: string; readonly changed?: boolean } | null;
@@ -150,6 +163,7 @@ export async function readExperiment(reading: Reading): Promise<Experiment> {
     declaredFactors,
     inputs: json<Input[]>(row.inputs, []),
     overrides: json<string[]>(row.overrides, []),
+    lock: row.lock === null ? null : json<Frozen | null>(row.lock, null),
     versions: json(row.versions, {}),
     host: json(row.host, {}),
     git: json(row.git, null),

@@ -51,10 +51,21 @@ export interface Chance {
 
 /** The level at which the whole family is judged. */
 const LEVEL = 1 - CONFIDENCE;
+/** The same without the rounding. */
+const LEVEL_IN_WORDS = Number(LEVEL.toFixed(6));
 /** A level that was reached by rounding is reached. */
 const ROUNDING = 1e-9;
 /** How likely an effect called detectable is to be shown. */
 export const POWER = 0.8;
+
+/** How hypotheses are judged, by name: a frozen panel says it of itself before it is run. */
+export const ANALYSIS = {
+  method: "paired differences; Student's t on independent clusters",
+  outer_timeouts: "sign-flip permutation over clusters",
+  family: "Holm over all hypotheses that are estimated",
+  level: LEVEL_IN_WORDS,
+  confidence: CONFIDENCE,
+} as const;
 
 /** What the words call the arms. */
 export type NameOf = (arm: string) => string;

@@ -43,6 +43,8 @@ export function provenanceBlock(experiment: Experiment, names: Names): Html {
     ["run", `${row.started_at} to ${row.finished_at ?? "no end"}`],
   ];
   return html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+<h3>Frozen before it ran</h3>
+${frozen(experiment)}
 <h3>Input files</h3>
 ${scrolling(
   "Input files with their digests",
@@ -54,6 +56,33 @@ ${scrolling(
 )}
 <h3>Concurrency realised</h3>
 ${concurrency(experiment, names)}`;
+}
+
+/** What was locked before anybody saw a result, and that the run was checked against it. */
+function frozen({ lock, row }: Experiment): Html {
+  if (lock === null) {
+    return html`<p>The panel was not frozen: nothing shows that its hypotheses stood before the results did. <code>yieldpoint freeze</code> writes a lock, and <code>run --frozen</code> runs only what it holds.</p>`;
+  }
+  const facts: readonly (readonly [string, Html | string])[] = [
+    ["frozen", lock.frozen_at],
+    ["checked", `before the run of ${row.started_at}: PASS, every byte as it was`],
+    ["engine", lock.engine],
+    ["seed, replicates", `${lock.seed}, ${lock.replicates}`],
+    [
+      "hypotheses",
+      lock.hypotheses.length === 0
+        ? "none"
+        : html`${lock.hypotheses.map((each) => html`<code>${JSON.stringify(each)}</code><br>`)}`,
+    ],
+    [
+      "analysis",
+      Object.entries(lock.analysis)
+        .map(([name, value]) => `${name}: ${value}`)
+        .join("; "),
+    ],
+    ["files", `${counted(lock.files.length, "file")}, each by its SHA-256, as below`],
+  ];
+  return html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
 /** Slots taken until the first queue was empty: matched is what a paired comparison needs. */

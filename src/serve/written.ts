@@ -153,6 +153,7 @@ function experimentRow(facts: SessionFacts, dictionaries: Dictionaries) {
   to.hypotheses.push("[]");
   to.caveats.push(JSON.stringify(CAVEATS));
   to.overrides.push(JSON.stringify(facts.overrides));
+  to.lock.push(null);
   to.versions.push(facts.versions);
   to.git.push(facts.git);
   to.host.push(facts.host);

@@ -11,7 +11,7 @@ import { HARD_TIMEOUT_REASONS } from "../policy/timeout.ts";
 import { big, dollars, flag, listOf, oneOf, orNull, real, seconds, table, text, whole } from "./table.ts";
 
 /** Grows when a column changes its meaning; a report refuses a file of another version. */
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 export const OUTCOMES = [
   "submitted",
@@ -57,6 +57,7 @@ export const experiments = table(
     hypotheses: text("as declared in the panel, as JSON"),
     caveats: text("what the panel says of its own limits, as JSON"),
     overrides: text("settings changed on the command line, as JSON"),
+    lock: orNull(text("the lock that the panel was checked against before it ran, as JSON; null: it was not frozen")),
     versions: text("of the engine, Node.js, DuckDB and the tables, as JSON"),
     git: text("commit and whether the checkout had changes, as JSON; null where there is no checkout"),
     host: text("kind of machine, as JSON"),

@@ -14,7 +14,15 @@ export async function writeGallery(panel: Panel, path: string): Promise<void> {
   const dictionaries = dictionariesOf(panel, experimentId);
   const store = await openStore(path, TABLES, dictionaries, { existing: "replace" });
   const provenance = {
-    ...{ experimentId, inputDigest: "0".repeat(64), overrides: "[]", versions: "{}", git: "null", host: "{}" },
+    ...{
+      experimentId,
+      inputDigest: "0".repeat(64),
+      overrides: "[]",
+      lock: null,
+      versions: "{}",
+      git: "null",
+      host: "{}",
+    },
     ...{ command: `yieldpoint run ${panel.panel}.yaml`, startedAt: "2026-11-30T12:00:00.000Z" },
   };
   await store.appendWorlds(openingRows(panel, "calls", provenance, dictionaries));

@@ -72,6 +72,8 @@ export interface Synthetic {
   readonly declaredFactors?: readonly string[];
   readonly rewards?: "whole" | "shares" | "none";
   readonly schemaVersion?: number;
+  /** As JSON; null: not frozen. */
+  readonly lock?: string | null;
 }
 
 export const THREE_ARMS: readonly SyntheticArm[] = [
@@ -151,6 +153,7 @@ export async function writeSynthetic(path: string, options: Synthetic = {}): Pro
     rewards = "whole",
     provider = true,
     schemaVersion = SCHEMA_VERSION,
+    lock = null,
   } = options;
   const tasks = scenarios?.length ?? options.tasks ?? 20;
   const names = scenarios ?? Array.from({ length: tasks }, (_, task) => `task/${String(task + 1).padStart(3, "0")}`);
@@ -184,6 +187,7 @@ export async function writeSynthetic(path: string, options: Synthetic = {}): Pro
     hypotheses: JSON.stringify(hypotheses),
     caveats: JSON.stringify(caveats),
     overrides: "[]",
+    lock,
     versions: JSON.stringify({ yieldpoint: "0.1.0", node: "20.20.2" }),
     git: "null",
     host: JSON.stringify({ platform: "linux", cores: 2 }),
