@@ -164,11 +164,11 @@ describe("the program", () => {
   });
 
   test("wants a panel frozen before it is run as frozen", () => {
-    const ended = yieldpoint(["run", "panels/long-tail.yaml", "--frozen", "--out", join(folder, "none")], {
+    const ended = yieldpoint(["run", "panels/cap-by-habit.yaml", "--frozen", "--out", join(folder, "none")], {
       cwd: folder,
     });
     expect(ended.code).toBe(2);
-    expect(ended.stderr).toContain("is not frozen; yieldpoint freeze panels/long-tail.yaml writes it");
+    expect(ended.stderr).toContain("is not frozen; yieldpoint freeze panels/cap-by-habit.yaml writes it");
     expect(existsSync(join(folder, "none"))).toBe(false);
   });
 
