@@ -1,9 +1,10 @@
 /** Arms side by side: what they differ in, and every measure with its paired differences. */
 import type { Comparison, Difference, Estimates } from "./estimates.ts";
 import type { Arm, Experiment } from "./experiment.ts";
+import type { Exploration } from "./exploratory.ts";
 import { type Html, html } from "./html.ts";
 import { MEASURES, type Measure } from "./measures.ts";
-import { changeIntervalOf, changeOf, intervalOf, relative, shownValue, type Unit } from "./numbers.ts";
+import { changeIntervalOf, changeOf, intervalOf, relative, shownValue, type Unit, whole } from "./numbers.ts";
 import { counted, listed, type Names, scrolling, table } from "./words.ts";
 
 /** Arms stand in columns up to this many; more read better as rows. */
@@ -124,29 +125,54 @@ function spelled(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-export function measuresBlock(
-  { arms, hasCalls, withheld }: Experiment,
-  estimates: Estimates,
-  comparisons: readonly Comparison[],
-  names: Names,
-): Html {
-  const isJudged = withheld === null;
-  const shown = MEASURES.filter(({ measure, group }) =>
+function measuresShown({ arms }: Experiment, estimates: Estimates): readonly Measure[] {
+  return MEASURES.filter(({ measure, group }) =>
     arms.some(({ row }) => {
       const found = estimates.arm(row.arm, measure);
       // Most panels send no message of most kinds, and a row of noughts says nothing.
       return found !== undefined && (group !== "Messages" || found.value > 0);
     }),
   );
+}
+
+/** Where arms are rows, each is held against the first only. */
+function comparisonsShown({ arms }: Experiment, comparisons: readonly Comparison[]): readonly Comparison[] {
+  if (arms.length <= ARMS_ACROSS) return comparisons;
+  return comparisons.filter(({ against }) => against === arms[0]!.row.arm);
+}
+
+/** Every difference in the table of measures. */
+export function differencesShown(
+  experiment: Experiment,
+  estimates: Estimates,
+  comparisons: readonly Comparison[],
+): readonly Difference[] {
+  const measures = measuresShown(experiment, estimates);
+  return comparisonsShown(experiment, comparisons).flatMap(({ arm, against }) =>
+    measures.flatMap(({ measure }) => estimates.difference(arm, against, measure) ?? []),
+  );
+}
+
+export function measuresBlock(
+  experiment: Experiment,
+  estimates: Estimates,
+  comparisons: readonly Comparison[],
+  exploration: Exploration,
+  names: Names,
+): Html {
+  const { arms, hasCalls, withheld } = experiment;
+  const shown = measuresShown(experiment, estimates);
+  const cell = (difference: Difference | undefined) =>
+    differenceCell(difference, withheld === null ? exploration : null);
   const head = html`<h3>All measures</h3>
-<p class="note">Means per trial unless a row says otherwise, with 95 % intervals. Differences are paired: the same tasks under both arms. ${isJudged && "“Better” and “worse” stand where the difference is distinguishable from none."}${
+<p class="note">Means per trial unless a row says otherwise, with 95 % intervals. Differences are paired: the same tasks under both arms. ${withheld === null && inWords(exploration)}${
     !hasCalls && html` Quantiles over calls need <code>--detail calls</code>; this run kept trials only.`
   }</p>`;
   const definitions = html`<details><summary>What each measure means</summary><dl class="definitions">${shown.map(
     ({ measure, title, says }) => html`<dt>${title} <code>${measure}</code></dt><dd>${says}</dd>`,
   )}</dl></details>`;
   if (arms.length <= ARMS_ACROSS) {
-    return html`${head}${scrolling("All measures by arm", measuresAcross(arms, shown, estimates, comparisons, names, isJudged))}${definitions}`;
+    return html`${head}${scrolling("All measures by arm", measuresAcross(arms, shown, estimates, comparisons, names, cell))}${definitions}`;
   }
   const against = arms[0]!.row.arm;
   const values = table(
@@ -161,12 +187,10 @@ export function measuresBlock(
   const differences = table(
     "Paired differences, arms as rows",
     [{ head: "arm" }, ...shown.map((measure) => ({ head: headOf(measure), number: true }))],
-    comparisons
-      .filter((comparison) => comparison.against === against)
-      .map(({ arm }) => [
-        names.chip(arm),
-        ...shown.map(({ measure }) => differenceCell(estimates.difference(arm, against, measure), isJudged)),
-      ]),
+    comparisonsShown(experiment, comparisons).map(({ arm }) => [
+      names.chip(arm),
+      ...shown.map(({ measure }) => cell(estimates.difference(arm, against, measure))),
+    ]),
     { kind: "measures many" },
   );
   return html`${head}${scrolling("All measures, arms as rows", values)}
@@ -179,7 +203,7 @@ function measuresAcross(
   estimates: Estimates,
   comparisons: readonly Comparison[],
   names: Names,
-  isJudged: boolean,
+  cell: (difference: Difference | undefined) => Html,
 ): Html {
   const columns = 1 + arms.length + comparisons.length;
   const groups = [...new Set(shown.map(({ group }) => group))];
@@ -193,7 +217,7 @@ ${shown
         ({ row }) => html`<td class="number">${valueCell(estimates.arm(row.arm, measure.measure), measure)}</td>`,
       )}${comparisons.map(
         ({ arm, against }, index) =>
-          html`<td class="number${index === 0 && " first-difference"}">${differenceCell(estimates.difference(arm, against, measure.measure), isJudged)}</td>`,
+          html`<td class="number${index === 0 && " first-difference"}">${cell(estimates.difference(arm, against, measure.measure))}</td>`,
       )}</tr>\n`,
   )}</tbody>`,
   );
@@ -218,24 +242,33 @@ function valueCell(figure: ReturnType<Estimates["arm"]>, measure: Measure): Html
   return html`<b>${shownValue(figure, unit)}</b>${interval !== null && html`<small>${interval}</small>`}`;
 }
 
-function differenceCell(difference: Difference | undefined, isJudged: boolean): Html {
+/** What the marks mean, and how far they go. */
+function inWords({ family }: Exploration): Html | null {
+  if (family === 0) return null;
+  return html`Where a hypothesis declares one, its verdict stands below it. All others, ${counted(family, "difference")}, are <em>exploratory</em>: found, not foretold. “Better”, “worse” and “differs” stand where one can be told from none after Benjamini and Hochberg’s adjustment over all ${whole(family)}; of those, about one in twenty is chance.`;
+}
+
+/** @param exploration null where nothing is judged */
+function differenceCell(difference: Difference | undefined, exploration: Exploration | null): Html {
   if (difference === undefined) return html`<span class="quiet">–</span>`;
   const { measure, relative: change } = difference;
   const unit = inCells(measure.unit);
   const interval = changeIntervalOf(difference, unit);
   const told = change !== null && measure.unit !== "share" && difference.value !== 0 && change.value < TELLING;
   const share = told ? ` · ${relative(change.value)}` : "";
-  return html`<b>${changeOf(difference, unit)}</b>${interval !== null && html`<small>${interval}${share}</small>`}${isJudged && judged(difference)}`;
+  return html`<b>${changeOf(difference, unit)}</b>${interval !== null && html`<small>${interval}${share}</small>`}${exploration && marked(difference, exploration)}`;
 }
 
 /** A hundredfold of next to nothing tells nobody anything. */
 const TELLING = 99;
 
-/** A word where the difference can be told from none, and there is a better side. */
-function judged({ measure, value, low, high, permutation }: Difference): Html | null {
-  if (measure.better === "neither" || low === null || high === null || value === 0) return null;
-  const distinct = permutation === null ? low > 0 || high < 0 : permutation.p <= 0.05;
-  if (!distinct) return null;
+/** What became of it where it was declared; a sign and a word where it can be told from none. */
+function marked(difference: Difference, exploration: Exploration): Html | null {
+  const verdicts = exploration.verdicts(difference);
+  if (verdicts.length > 0) return html`<small>declared: ${[...new Set(verdicts)].join(", ")}</small>`;
+  const { measure, value } = difference;
+  if (value === 0 || !exploration.stands(difference)) return null;
+  if (measure.better === "neither") return html`<small>● differs</small>`;
   const better = measure.better === (value < 0 ? "lower" : "higher");
   return better ? html`<small class="better">▲ better</small>` : html`<small class="worse">▼ worse</small>`;
 }

@@ -17,6 +17,7 @@ import {
   twoWayRelativeChange,
 } from "../stats/paired.ts";
 import { minimalDetectable } from "../stats/power.ts";
+import { studentP } from "../stats/pValue.ts";
 import { ratio } from "../stats/ratio.ts";
 import { type SignFlip, signFlip } from "../stats/signFlip.ts";
 import { type Crossing, twoWayRatio } from "../stats/twoWay.ts";
@@ -48,6 +49,13 @@ export interface Difference extends Estimated {
   readonly permutation: SignFlip | null;
   /** Why there is no interval; null: there is. */
   readonly refusal: string | null;
+  /** Two-sided, against none and taken alone: the permutation's where one decides, else that of the interval; null where there is none. */
+  readonly p: number | null;
+  /**
+   * What pairing saves: the variance of the difference had both arms met worlds of their own, over that of the paired one. 4 means that
+   * an unpaired run needs four times the clusters. Null where there is no interval, or one of no width.
+   */
+  pairing(): number | null;
   /**
    * The smallest true difference that so many clusters, as noisy as these, show with this power at this level (two-sided): by the t test,
    * played through. Null where there is no interval.
@@ -351,6 +359,8 @@ function differenceOf(
     () => (twoWay ? twoWayMeanDifference(clusters, CONFIDENCE) : meanDifference(clusters, CONFIDENCE)),
     refused,
   );
+  const permutation =
+    BY_PERMUTATION.has(measure.measure) && difference.low !== null ? flipped(clusters, twoWay, luck) : null;
   const control = total(both, "controlSum");
   const change =
     control > 0
@@ -364,9 +374,10 @@ function differenceOf(
     ...times(difference, factor),
     relative: change,
     bootstrap: bootstrapped && !twoWay && difference.low !== null ? bootstrap(clusters, keyed, luck, factor) : null,
-    permutation:
-      BY_PERMUTATION.has(measure.measure) && difference.low !== null ? flipped(clusters, twoWay, luck) : null,
+    permutation,
     refusal: refused.why,
+    p: permutation?.p ?? pOf(difference),
+    pairing: () => varianceRatio(both, difference, twoWay),
     detectable: (level, wanted) => {
       if (difference.low === null) return null;
       const independent = twoWay ? fewerClusters(clusters) : clusters;
@@ -375,6 +386,24 @@ function differenceOf(
       return factor * minimalDetectable(planned, wanted);
     },
   };
+}
+
+function pOf({ low, high, ...rest }: Estimated): number | null {
+  return low === null || high === null ? null : studentP({ ...rest, low, high, confidence: CONFIDENCE });
+}
+
+/** The variance of a difference between sides that are independent is the sum of theirs; widths of intervals stand for errors. */
+function varianceRatio(both: readonly PairedCell[], paired: Estimated, twoWay: boolean): number | null {
+  const side = (sumOf: (cell: PairedCell) => number) => {
+    const shares = both.map((cell) => ({ ...cell, numerator: sumOf(cell), denominator: cell.n }));
+    return estimated(0, both.length, () =>
+      twoWay ? twoWayRatio(shares, CONFIDENCE, "a mean") : ratio(shares, CONFIDENCE, "a mean"),
+    );
+  };
+  const square = ({ low, high }: Estimated) => (low === null || high === null ? null : (high - low) ** 2);
+  const [treatment, control] = [side((cell) => cell.treatmentSum), side((cell) => cell.controlSum)].map(square);
+  const own = square(paired);
+  return treatment == null || control == null || !own ? null : (treatment + control) / own;
 }
 
 /** Quantiles have one value for each replicate; everything else one for each cell of the design. */

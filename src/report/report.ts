@@ -8,7 +8,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type Reading, readStore } from "../telemetry/store.ts";
 import { tellAnswers } from "./answers.ts";
-import { ARMS_ACROSS, armsBlock, measuresBlock } from "./armsSection.ts";
+import { ARMS_ACROSS, armsBlock, differencesShown, measuresBlock } from "./armsSection.ts";
 import { type Chart, ChartMaker, type Row } from "./chart.ts";
 import {
   DEFAULT_DEFINITION,
@@ -22,6 +22,7 @@ import {
 import { CONFIDENCE, type Comparison, type Estimates, estimate } from "./estimates.ts";
 import { exhibitsBlock } from "./exhibits.ts";
 import { type Experiment, type Hypothesis, ReportError, readExperiment } from "./experiment.ts";
+import { type Exploration, explore } from "./exploratory.ts";
 import { galleryBlock, type Observed, observedOf } from "./gallery.ts";
 import { type Html, html, trusted } from "./html.ts";
 import {
@@ -110,6 +111,7 @@ interface Findings {
   readonly comparisons: readonly Comparison[];
   readonly estimates: Estimates;
   readonly hypotheses: readonly JudgedHypothesis[];
+  readonly exploration: Exploration;
   readonly judged: readonly JudgedFigure[];
   readonly unjudged: readonly UnjudgedFigure[];
   /** Null where there is nothing to weigh. */
@@ -142,6 +144,7 @@ async function find(tables: Reading, experiment: Experiment, definition: Definit
   const among = (kind: string | undefined) => (kind === undefined ? estimates : byKind.get(kind)!);
   const zeros = await countZeros(tables, experiment);
   const hypotheses = judgeHypotheses(experiment, { among, zeros }, names.of);
+  const exploration = explore(differencesShown(experiment, estimates, comparisons), hypotheses);
   const { judged, unjudged } = judgePublished(experiment, estimates);
   const tradeoffs = isGallery ? null : tradeoffsOf(experiment, estimates);
   await tellAnswers(tables, experiment, comparisons, estimates, judged, tradeoffs);
@@ -154,6 +157,7 @@ async function find(tables: Reading, experiment: Experiment, definition: Definit
     CONFIDENCE,
     sentence,
     hypotheses,
+    exploration,
     judged,
     tradeoffs,
     observed,
@@ -164,6 +168,7 @@ async function find(tables: Reading, experiment: Experiment, definition: Definit
     comparisons,
     estimates,
     hypotheses,
+    exploration,
     judged,
     unjudged,
     tradeoffs,
@@ -307,12 +312,12 @@ ${shown}
   }
 
   async #shown(block: Extract<Part, { show: string }>["show"]): Promise<Html | null> {
-    const { experiment, estimates, comparisons, judged, unjudged, names } = this.#findings;
+    const { experiment, estimates, comparisons, exploration, judged, unjudged, names } = this.#findings;
     switch (block) {
       case "arms":
         return armsBlock(experiment, names);
       case "measures":
-        return measuresBlock(experiment, estimates, comparisons, names);
+        return measuresBlock(experiment, estimates, comparisons, exploration, names);
       case "cases":
         return galleryBlock(this.#tables, experiment, this.#findings.observed);
       case "exhibits":

@@ -1,6 +1,7 @@
 /** What a run says in short, for programs: the JSON beside the report. */
 import type { Comparison, Estimated, Estimates } from "./estimates.ts";
 import type { Experiment } from "./experiment.ts";
+import type { Exploration } from "./exploratory.ts";
 import type { Observed } from "./gallery.ts";
 import type { JudgedFigure, JudgedHypothesis } from "./judged.ts";
 import { isOverCalls, MEASURES } from "./measures.ts";
@@ -20,6 +21,10 @@ interface SummaryDifference extends SummaryFigure {
   readonly against: string;
   /** As a share of the other arm's value; absent where that is nothing. */
   readonly relative?: SummaryFigure;
+  /** Two-sided, taken alone; absent where there is no interval. */
+  readonly p?: number;
+  /** The same among all differences that no hypothesis declares, by Benjamini and Hochberg's method: exploratory. Absent where one does. */
+  readonly p_exploratory?: number;
 }
 
 interface SummaryHypothesis {
@@ -52,6 +57,8 @@ interface SummaryHypothesis {
   readonly family?: number;
   /** Of one that is NOT SHOWN: the smallest true difference that would have been shown with a power of 0.8, in the measure's unit. */
   readonly minimal_detectable?: number;
+  /** The variance of the difference without pairing over that with it: how many times the clusters an unpaired run needs. */
+  readonly variance_ratio?: number;
   /** Of what is independent; of trials or calls where a zero is expected. */
   readonly n: number;
   readonly sentence: string;
@@ -132,6 +139,7 @@ export function summaryOf(
   confidence: number,
   sentence: string,
   hypotheses: readonly JudgedHypothesis[],
+  exploration: Exploration,
   published: readonly JudgedFigure[],
   tradeoffs: Tradeoffs | null,
   observed: readonly Observed[],
@@ -166,13 +174,16 @@ export function summaryOf(
             named.flatMap(({ measure }) => {
               const found = estimates.difference(arm, against, measure);
               if (found === undefined) return [];
-              const { relative } = found;
-              return [
-                [
-                  measure,
-                  { against, ...figureOf(found), ...(relative === null ? {} : { relative: figureOf(relative) }) },
-                ] as const,
-              ];
+              const { relative, p } = found;
+              const adjusted = exploration.adjusted(found);
+              const told = {
+                against,
+                ...figureOf(found),
+                ...(relative === null ? {} : { relative: figureOf(relative) }),
+                ...(p === null ? {} : { p }),
+                ...(adjusted === null ? {} : { p_exploratory: adjusted }),
+              };
+              return [[measure, told] as const];
             }),
           ),
         ]),
@@ -223,6 +234,7 @@ function hypothesisOf(
 ): SummaryHypothesis {
   const { measure, arm, against = null, expect, by, margin, margin_absolute, kind } = hypothesis;
   const change = decided?.by === "relative" ? difference?.relative : null;
+  const saved = difference?.pairing() ?? null;
   return {
     measure,
     arm,
@@ -245,6 +257,7 @@ function hypothesisOf(
           },
     ...(chance === null ? {} : { p: chance.p, p_adjusted: chance.adjusted, family: chance.family }),
     ...(detectable === null ? {} : { minimal_detectable: detectable }),
+    ...(saved === null ? {} : { variance_ratio: saved }),
     n: difference?.n ?? zero?.all ?? 0,
     sentence,
   };

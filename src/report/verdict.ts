@@ -94,12 +94,23 @@ export function verdictSection({ experiment, names, hypotheses }: Verdict): Html
 <p class="note">${design.says} The t interval on cluster means decides, for outer timeouts the sign-flip permutation together with the sign of the difference. ${
           hypotheses.some(({ decided }) => decided !== null && decided.bound !== 0) &&
           "Where a margin or a share is declared, the whole interval has to lie on the right side of it: the solid upright line. "
-        }${hypotheses.some(({ zero }) => zero !== null) && "A zero is counted, not estimated. "}${familyInWords(hypotheses)}</p>`;
+        }${hypotheses.some(({ zero }) => zero !== null) && "A zero is counted, not estimated. "}${familyInWords(hypotheses)}${
+          hypotheses.some(({ difference }) => (difference?.pairing() ?? null) !== null) &&
+          " Both arms of a pair meet the same luck. The variance of a difference unpaired, over that paired, says how many times the trials would be needed without it."
+        }</p>
+<p class="note">${doubts(experiment)}</p>`;
   const cannot = cannotShow(experiment);
   return html`<section id="verdict" aria-labelledby="verdict-title"><h2 id="verdict-title">Verdict</h2>
 ${list}
 <div class="cares">${care("What this panel cannot show", cannot)}${care("Cautions from the panel itself", experiment.caveats)}</div>
 </section>`;
+}
+
+/** Two kinds of doubt that no reader should take for one. */
+function doubts({ measured }: Experiment): Html {
+  return measured
+    ? html`<em>Sampling uncertainty</em> is what the intervals show: how far another run of as many trials could lie from this one. Whether other agents and other tasks behave alike is another matter, and no interval speaks of it.`
+    : html`<em>Simulation uncertainty</em> is what the intervals show: how far other worlds with the same inputs could lie from these, and more replicates make it less. <em>Model validity</em>, whether inputs that are assumed or fitted are like the real thing, is another matter: no interval speaks of it, and no replicate makes it better.`;
 }
 
 /** How many are judged together, and what that costs each. */
@@ -131,6 +142,7 @@ ${difference !== null ? effect(difference, judged) : zero !== null ? zeroFound(z
 function beside(difference: Difference, { decided, chance, detectable }: JudgedHypothesis): Html | null {
   const { measure, value, permutation, bootstrap, relative: change } = difference;
   const isRelative = decided?.by === "relative";
+  const saved = difference.pairing();
   const parts = [
     ...(isRelative
       ? [`${changeOf(difference, measure.unit)} (95 % ${changeIntervalOf(difference, measure.unit)})`]
@@ -145,6 +157,7 @@ function beside(difference: Difference, { decided, chance, detectable }: JudgedH
           `${decided?.by === "permutation" ? "" : `${probability(chance.p)} alone, `}${probability(chance.adjusted)} among ${chance.family} by Holm`,
         ]),
     ...(bootstrap === null ? [] : [`BCa bootstrap ${changeIntervalOf({ value, ...bootstrap }, measure.unit)}`]),
+    ...(saved === null ? [] : [`variance unpaired / paired ${fixed(saved, saved < 10 ? 1 : 0)}`]),
   ];
   const open =
     detectable === null

@@ -17,6 +17,8 @@ function difference(own: Estimated, relative: Estimated | null): Difference {
     bootstrap: null,
     permutation: null,
     refusal: null,
+    p: null,
+    pairing: () => null,
     detectable: () => null,
   };
 }

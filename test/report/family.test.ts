@@ -24,6 +24,8 @@ function apart(errors: number, arm: string): Difference {
     bootstrap: null,
     permutation: null,
     refusal: null,
+    p: null,
+    pairing: () => null,
     detectable: (level) => 2.8 / level,
   };
 }
