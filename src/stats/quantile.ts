@@ -18,15 +18,20 @@ export function sorted(values: ArrayLike<number>): Sorted {
 
 /** The value below which a share `p` of the sample lies, for p from 0 to 1, both included. */
 export function quantile(sample: Sorted, p: number): number {
-  if (!(p >= 0 && p <= 1)) throw new RangeError(`a quantile is asked for a share from 0 to 1, not ${p}`);
   if (sample.length === 0) throw new NotEstimable("a quantile needs one value or more; there are none");
-  const position = (sample.length - 1) * p;
+  const { below, above, between } = quantileRanks(sample.length, p);
+  return between === 0 ? sample[below]! : sample[below]! + (sample[above]! - sample[below]!) * between;
+}
+
+/** Between which two of so many values, counted from 0, the quantile lies, and how far along. */
+export function quantileRanks(size: number, p: number): { below: number; above: number; between: number } {
+  if (!(p >= 0 && p <= 1)) throw new RangeError(`a quantile is asked for a share from 0 to 1, not ${p}`);
+  const position = (size - 1) * p;
   // (1 − 0.95) / 2 is a hair more than 0.025, and the sixth of 201 values must not become a little of the seventh.
   const nearest = Math.round(position);
-  if (Math.abs(position - nearest) <= 4 * Number.EPSILON * sample.length) return sample[nearest]!;
-  const below = sample[Math.floor(position)]!;
-  const above = sample[Math.ceil(position)]!;
-  return below + (above - below) * (position - Math.floor(position));
+  if (Math.abs(position - nearest) <= 4 * Number.EPSILON * size) return { below: nearest, above: nearest, between: 0 };
+  const below = Math.floor(position);
+  return { below, above: below + 1, between: position - below };
 }
 
 export function median(values: ArrayLike<number>): number {

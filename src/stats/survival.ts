@@ -50,28 +50,39 @@ export function kaplanMeier(lifetimes: Lifetimes, confidence = 0.95): readonly S
  *
  * Irwin, *The Standard Error of an Estimate of Expectation of Life*, Journal of Hygiene 47 (1949) 188–189; variance as
  * in Klein and Moeschberger, *Survival Analysis* (2nd ed., 2003), section 4.5. Assumes independent lifetimes; where they come in
- * clusters, take differences of `restricted` times as pairs.
+ * clusters, or are to be compared, see `restrictedMeanDifference`.
  */
 export function restrictedMean(lifetimes: Lifetimes, horizon: number, confidence = 0.95): Estimate {
   const n = lifetimes.times.length;
   if (n === 0) throw new NotEstimable("a mean time needs one lifetime or more; there are none");
-  if (!(horizon > 0)) throw new RangeError(`a mean time is taken up to a horizon above 0, not ${horizon}`);
-  const within = deaths(lifetimes).filter(({ x }) => x < horizon);
-  // From each step on, how much area is left up to the horizon.
-  const ends = [...within.slice(1).map(({ x }) => x), horizon];
-  let area = 0;
+  const { mean: value, steps } = areaBelow(lifetimes, horizon);
   let variance = 0;
-  for (let at = within.length - 1; at >= 0; at -= 1) {
-    const { x, share, atRisk, done } = within[at]!;
-    area += share * (ends[at]! - x);
+  for (const { area, atRisk, done } of steps) {
     if (atRisk > done) variance += (area ** 2 * done) / (atRisk * (atRisk - done));
   }
-  const value = area + (within[0]?.x ?? horizon);
   const reach = normalQuantile(upperEnd(confidence)) * Math.sqrt(variance);
   return { value, low: value - reach, high: value + reach, confidence, n };
 }
 
-interface Death {
+/** The area under the curve up to the horizon, and how much of it is left from each step on. */
+export function areaBelow(
+  lifetimes: Lifetimes,
+  horizon: number,
+): { readonly mean: number; readonly steps: readonly (Death & { readonly area: number })[] } {
+  if (!(horizon > 0)) throw new RangeError(`a mean time is taken up to a horizon above 0, not ${horizon}`);
+  const within = deaths(lifetimes).filter(({ x }) => x < horizon);
+  const steps: (Death & { area: number })[] = [];
+  let area = 0;
+  let end = horizon;
+  for (const death of within.toReversed()) {
+    area += death.share * (end - death.x);
+    end = death.x;
+    steps.push({ ...death, area });
+  }
+  return { mean: area + end, steps: steps.reverse() };
+}
+
+export interface Death {
   readonly x: number;
   readonly done: number;
   readonly atRisk: number;

@@ -2,20 +2,41 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { keyed, normalQuantile } from "../../src/random.ts";
+import { type Draws, keyed, normalQuantile } from "../../src/random.ts";
+import { boundedConfidenceSequence } from "../../src/stats/confidenceSequence.ts";
+import { studentQuantile } from "../../src/stats/distributions.ts";
+import { ecdf } from "../../src/stats/ecdf.ts";
+import { equivalent, noWorse } from "../../src/stats/equivalence.ts";
 import { fisherExact } from "../../src/stats/fisher.ts";
 import { mcnemar } from "../../src/stats/mcnemar.ts";
 import { benjaminiHochberg, holm } from "../../src/stats/multiple.ts";
 import { newcombe, newcombePaired } from "../../src/stats/newcombe.ts";
-import { clustered, meanDifference } from "../../src/stats/paired.ts";
+import { bcaMeanDifference, clustered, meanDifference, twoWayMeanDifference } from "../../src/stats/paired.ts";
+import { varianceRatio } from "../../src/stats/pairing.ts";
 import { detectablePaired, leastShown, mcnemarPower, minimalDetectable, power } from "../../src/stats/power.ts";
 import { studentP } from "../../src/stats/pValue.ts";
 import { quantile, sorted } from "../../src/stats/quantile.ts";
+import { quantileDifference } from "../../src/stats/quantileDifference.ts";
+import { ratio } from "../../src/stats/ratio.ts";
+import { restrictedMeanDifference } from "../../src/stats/restrictedMeanDifference.ts";
+import { select } from "../../src/stats/selection.ts";
+import { signFlip } from "../../src/stats/signFlip.ts";
 import { kaplanMeier, restrictedMean } from "../../src/stats/survival.ts";
+import { rejections, uniformity } from "../../src/stats/uniformity.ts";
 import { unpairedMeanDifference } from "../../src/stats/welch.ts";
 import { wilson } from "../../src/stats/wilson.ts";
 
 type Numbers = readonly number[];
+interface Ends {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+interface Lives {
+  readonly cluster: Numbers;
+  readonly times: Numbers;
+  readonly done: Numbers;
+}
 const goldens = JSON.parse(readFileSync(new URL("goldens.json", import.meta.url), "utf8")) as {
   multiple: readonly { p: Numbers; holm: Numbers; bh: Numbers }[];
   mcnemar: readonly { discordant: Numbers; p: number }[];
@@ -38,12 +59,44 @@ const goldens = JSON.parse(readFileSync(new URL("goldens.json", import.meta.url)
   }[];
   mcnemarPower: readonly { n: number; treatment: number; control: number; alpha: number; power: number }[];
   studentPower: readonly { n: number; effect: number; power: number }[];
+  newcombe: readonly { counts: Numbers; low: number; high: number }[];
+  newcombePaired: readonly { counts: Numbers; low: number; high: number }[];
+  studentQuantile: readonly { freedom: number; p: number; value: number }[];
+  within: readonly { x: Numbers; margin: number; higher: number; lower: number; both: number }[];
+  ratio: readonly (Ends & { numerator: Numbers; denominator: Numbers })[];
+  twoWay: readonly { scenario: Numbers; replicate: Numbers; y: Numbers; low: number; high: number }[];
+  bca: readonly { numerator: Numbers; denominator: Numbers; low: number; high: number }[];
+  signFlip: readonly { x: Numbers; either: number; lower: number; higher: number }[];
+  quantileDifference: readonly (Ends & { treatment: readonly Numbers[]; control: readonly Numbers[]; p: number })[];
+  ecdf: readonly { values: Numbers; censored: number; x: Numbers; share: Numbers }[];
+  restrictedMeanDifference: readonly (Ends & { treatment: Lives; control: Lives; horizon: number })[];
+  mixture: readonly { n: number; narrowest_at: number; confidence: number; reach: number }[];
+  selection: readonly {
+    gaps: Numbers;
+    spread: number;
+    indifference: number;
+    confidence: number;
+    first: number;
+    best: number;
+    stages: number;
+  }[];
+  varianceRatio: readonly (Ends & { treatment: Numbers; control: Numbers })[];
+  uniformity: readonly { p_values: Numbers; distance: number; p: number }[];
+  rejections: readonly { counts: Numbers; alpha: number; too_many: number }[];
+  detectable: readonly { n: number; discordance: number; difference: number }[];
 };
 
 const close = (found: Numbers, expected: Numbers, digits = 10) => {
   expect(found).toHaveLength(expected.length);
   for (const [at, value] of expected.entries()) expect(found[at]).toBeCloseTo(value, digits);
 };
+const ends = ({ value, low, high }: Ends) => [value, low, high];
+
+/** Instead of luck: resample after resample, all n^n ways to draw n of n. */
+const everyResample = (n: number): Draws => ({
+  ...keyed,
+  uniform: (_, ordinal = 0) => ((Math.floor(Math.floor(ordinal / n) / n ** (ordinal % n)) % n) + 0.5) / n,
+});
 const singles = (values: Numbers) => values.map((sum) => ({ sum, n: 1 }));
 
 describe("as R has it", () => {
@@ -145,6 +198,149 @@ describe("as R has it", () => {
       );
     },
   );
+});
+
+describe("as R has it,", () => {
+  test.each(goldens.newcombe)("Newcombe's interval of $counts", ({ counts: [a, n, b, m], low, high }) => {
+    const found = newcombe({ successes: a!, n: n! }, { successes: b!, n: m! });
+    close([found.low, found.high], [low, high], 9);
+  });
+
+  test.each(goldens.newcombePaired)(
+    "Newcombe's interval of the pairs $counts",
+    ({ counts: [both, onlyTreatment, onlyControl, neither], low, high }) => {
+      const found = newcombePaired({
+        both: both!,
+        onlyTreatment: onlyTreatment!,
+        onlyControl: onlyControl!,
+        neither: neither!,
+      });
+      close([found.low, found.high], [low, high], 9);
+    },
+  );
+
+  test.each(goldens.studentQuantile)("t($freedom, $p)", ({ freedom, p, value }) => {
+    expect(studentQuantile(p, freedom)).toBeCloseTo(value, 7);
+  });
+
+  test.each(goldens.within)(
+    "no worse than, and the same as, within $margin: $x",
+    ({ x, margin, higher, lower, both }) => {
+      const found = meanDifference(singles(x));
+      const ps = [
+        noWorse(found, { margin, worse: "higher" }).p,
+        noWorse(found, { margin, worse: "lower" }).p,
+        equivalent(found, margin).p,
+      ];
+      close(ps, [higher, lower, both], 6);
+    },
+  );
+
+  test.each(goldens.ratio)("the ratio of $numerator to $denominator", ({ numerator, denominator, ...expected }) => {
+    const shares = numerator.map((sum, at) => ({ numerator: sum, denominator: denominator[at]! }));
+    close(ends(ratio(shares, 0.95, "a ratio")), ends(expected), 6);
+  });
+
+  test.each(goldens.twoWay)("a mean clustered two ways, $y", ({ scenario, replicate, y, low, high }) => {
+    const cells = y.map((sum, at) => ({ scenario: String(scenario[at]), replicate: replicate[at]!, sum, n: 1 }));
+    const found = twoWayMeanDifference(cells);
+    close([found.low, found.high], [low, high], 6);
+  });
+
+  test.each(goldens.bca)("BCa over all resamples, $numerator", ({ numerator, denominator, low, high }) => {
+    const n = numerator.length;
+    // In the order in which they are drawn, so that no resample comes twice.
+    const clusters = numerator.map((sum, at) => ({ sum, n: denominator[at]! }));
+    const found = bcaMeanDifference(clusters, everyResample(n), keyed.seeded(1), { resamples: n ** n });
+    close([found.low, found.high], [low, high], 8);
+  });
+
+  test.each(goldens.signFlip)("all signs of $x", ({ x, either, lower, higher }) => {
+    const p = (side: "either" | "lower" | "higher") => signFlip(x, keyed, keyed.seeded(1), { side }).p;
+    close([p("either"), p("lower"), p("higher")], [either, lower, higher]);
+  });
+
+  test.each(goldens.quantileDifference)(
+    "the difference of quantiles at $p over all resamples, $treatment",
+    ({ treatment, control, p, ...expected }) => {
+      const clusters = treatment.map((values, at) => ({ treatment: values, control: control[at]! }));
+      const n = clusters.length;
+      const found = quantileDifference(clusters, p, everyResample(n), keyed.seeded(1), { resamples: n ** n });
+      close(ends(found), ends(expected), 6);
+    },
+  );
+
+  test.each(goldens.ecdf)("who is through by when, $values", ({ values, censored, x, share }) => {
+    const steps = ecdf(values, censored);
+    close(
+      steps.flatMap((step) => [step.x, step.share]),
+      x.flatMap((at, index) => [at, share[index]!]),
+    );
+  });
+
+  test.each(goldens.restrictedMeanDifference)(
+    "the difference of clustered mean times up to $horizon",
+    ({ treatment, control, horizon, ...expected }) => {
+      const of = ({ cluster, times, done }: Lives, name: number) => {
+        const own = times.map((_, at) => at).filter((at) => cluster[at] === name);
+        return { times: own.map((at) => times[at]!), cutOff: own.map((at) => done[at] === 0) };
+      };
+      const names = [...new Set([...treatment.cluster, ...control.cluster])];
+      const clusters = names.map((name) => ({ treatment: of(treatment, name), control: of(control, name) }));
+      const found = restrictedMeanDifference(clusters, horizon);
+      for (const [at, value] of ends(expected).entries()) expect(ends(found)[at]! / value).toBeCloseTo(1, 7);
+    },
+  );
+
+  test.each(goldens.mixture)("how far a sum of $n may go", ({ n, narrowest_at, confidence, reach }) => {
+    // Values between −1 and 1 have Hoeffding's variance of 1.
+    const looks = boundedConfidenceSequence(
+      Array.from({ length: n }, () => 0),
+      { low: -1e6, high: 1e6 },
+      { confidence, narrowestAt: narrowest_at },
+    );
+    expect(looks.at(-1)!.high / 1e6).toBeCloseTo(Math.min(1, reach), 8);
+  });
+
+  test.each(goldens.selection)(
+    "Kim and Nelson's selection among $gaps",
+    ({ gaps, spread, indifference, confidence, first, best, stages }) => {
+      const observed = gaps.map((gap, system) =>
+        Array.from(
+          { length: 2_000 },
+          (_, at) => gap + spread * Math.sin((at + 1) * (1 + (system + 1) / 3)) + Math.cos(at + 1),
+        ),
+      );
+      const found = select(observed, { indifference, confidence, first, better: "higher" });
+      expect([found.best, found.stages]).toEqual([best, stages]);
+      const losses = observed.map((values) => values.map((value) => -value));
+      expect(select(losses, { indifference, confidence, first, better: "lower" })).toEqual(found);
+    },
+  );
+
+  test.each(goldens.varianceRatio)(
+    "what pairing $treatment with $control saved",
+    ({ treatment, control, ...expected }) => {
+      const clusters = treatment.map((sum, at) => ({ treatmentSum: 3 * sum, controlSum: 3 * control[at]!, n: 3 }));
+      for (const [at, value] of ends(expected).entries())
+        expect(ends(varianceRatio(clusters))[at]! / value).toBeCloseTo(1, 6);
+    },
+  );
+
+  test.each(goldens.uniformity)("Kolmogorov and Smirnov's test of $p_values", ({ p_values, distance, p }) => {
+    const found = uniformity(p_values);
+    expect(found.distance).toBeCloseTo(distance, 12);
+    expect(found.p).toBeCloseTo(p, 7);
+  });
+
+  test.each(goldens.rejections)("$counts rejections at $alpha", ({ counts: [rejected, n], alpha, too_many }) => {
+    const ps = Array.from({ length: n! }, (_, at) => (at < rejected! ? alpha : 1));
+    expect(rejections(ps, alpha).tooMany).toBeCloseTo(too_many, 10);
+  });
+
+  test.each(goldens.detectable)("what $n pairs can show, of which $discordance are discordant", (golden) => {
+    expect(detectablePaired(golden.n, golden.discordance)).toBeCloseTo(golden.difference, 9);
+  });
 });
 
 describe("as published", () => {
