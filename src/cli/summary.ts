@@ -67,6 +67,8 @@ function printComparison(summary: Summary, screen: Screen): void {
   else if (summary.verdict.sentence !== "") line(summary.verdict.sentence);
   if (tradeoffs !== null) line(frontInWords(tradeoffs));
   for (const { verdict, sentence } of summary.hypotheses) line(`${badge(verdict, screen)}  ${sentence}`);
+  const failed = failuresInWords(summary);
+  if (failed !== null) line(failed);
   for (const figure of summary.published) {
     const mark =
       figure.verdict === "reproduced" ? colours.green("= reproduced    ") : colours.yellow("≠ not reproduced");
@@ -78,6 +80,18 @@ function printComparison(summary: Summary, screen: Screen): void {
   if (summary.published.length > 0)
     line("Inputs were fitted to published figures: agreement shows that they suffice, not that they are the cause.");
   line();
+}
+
+/** What was left out, and whether anything hangs on it. */
+function failuresInWords({ infrastructure_failures: failed, hypotheses }: Summary): string | null {
+  const all = Object.values(failed).reduce((sum, count) => sum + count, 0);
+  if (all === 0) return null;
+  const changed = hypotheses.filter(
+    ({ verdict, with_infrastructure_failures: counted }) => counted !== undefined && counted.verdict !== verdict,
+  ).length;
+  const then =
+    changed === 0 ? "no verdict changes" : changed === 1 ? "1 verdict changes" : `${changed} verdicts change`;
+  return `${all === 1 ? "1 trial is" : `${all} trials are`} left out, since the infrastructure failed; counted as failures, ${then}.`;
 }
 
 /** What of a case is seen at a glance. */

@@ -98,6 +98,8 @@ export interface Scope {
   /** Only trials of this kind; null: all. */
   readonly kind: string | null;
   readonly measures: readonly Measure[];
+  /** Whether trials that the infrastructure failed are counted too, without reward (see `setAside.ts`). */
+  readonly withFailed?: boolean;
 }
 
 const EVERYTHING: Scope = { kind: null, measures: MEASURES };
@@ -173,11 +175,24 @@ function perTrial({ kind }: Measure, tasks: number): number {
 const overTrials = (measures: readonly Measure[]) => measures.filter((measure) => !isOverCalls(measure));
 
 /** `measured`: each trial with its measures as whole millionths; `measured_calls`: each foreground call with its time. */
-async function makeMeasured(reading: Reading, { hasCalls }: Experiment, { kind, measures }: Scope): Promise<void> {
-  const those = kind === null ? "true" : `t.kind::VARCHAR = ${literal(kind)}`;
+async function makeMeasured(
+  reading: Reading,
+  { hasCalls }: Experiment,
+  { kind, measures, withFailed = false }: Scope,
+): Promise<void> {
+  const those = [
+    ...(kind === null ? [] : [`t.kind::VARCHAR = ${literal(kind)}`]),
+    ...(withFailed ? [] : ["t.outcome <> 'infrastructure'"]),
+    "true",
+  ].join(" AND ");
+  // Where nothing is graded, a failure has no reward either.
+  const failure = "outcome = 'infrastructure' AND (SELECT count(reward) FROM trials) > 0";
+  const all = withFailed
+    ? `(SELECT * REPLACE (CASE WHEN ${failure} THEN 0 ELSE reward END AS reward) FROM trials)`
+    : "trials";
   const columns = overTrials(measures).map(({ measure, sql }) => `(${sql})::DECIMAL(18, 6) AS ${measure}`);
   await reading.rows(
-    `CREATE OR REPLACE TEMP VIEW measured AS SELECT ${["arm::VARCHAR AS arm", "scenario::VARCHAR AS scenario", "replicate", "pair_key", ...columns].join(", ")} FROM trials AS t WHERE ${those}`,
+    `CREATE OR REPLACE TEMP VIEW measured AS SELECT ${["arm::VARCHAR AS arm", "scenario::VARCHAR AS scenario", "replicate", "pair_key", ...columns].join(", ")} FROM ${all} AS t WHERE ${those}`,
   );
   if (!hasCalls) return;
   await reading.rows(

@@ -35,13 +35,14 @@ import {
 import { type Measure, measureCalled } from "./measures.ts";
 import { type PageSection, page } from "./page.ts";
 import { dictionaryBlock, provenanceBlock } from "./provenance.ts";
+import { type BothWays, countSetAside } from "./setAside.ts";
 import { type Summary, summaryOf } from "./summary.ts";
 import { conventionsFor } from "./theme.ts";
 import { type Tradeoffs, tradeoffsOf } from "./tradeoffs.ts";
 import { publishedBlock } from "./validity.ts";
 import { hero, verdictSection } from "./verdict.ts";
 import { counted, dataTable, kept, Names, scrolling } from "./words.ts";
-import { countZeros } from "./zeros.ts";
+import { type Counted, countZeros } from "./zeros.ts";
 
 export { ReportError } from "./experiment.ts";
 export type { Summary } from "./summary.ts";
@@ -112,6 +113,8 @@ interface Findings {
   readonly estimates: Estimates;
   readonly hypotheses: readonly JudgedHypothesis[];
   readonly exploration: Exploration;
+  /** Null where the infrastructure failed no trial. */
+  readonly bothWays: BothWays | null;
   readonly judged: readonly JudgedFigure[];
   readonly unjudged: readonly UnjudgedFigure[];
   /** Null where there is nothing to weigh. */
@@ -144,6 +147,11 @@ async function find(tables: Reading, experiment: Experiment, definition: Definit
   const among = (kind: string | undefined) => (kind === undefined ? estimates : byKind.get(kind)!);
   const zeros = await countZeros(tables, experiment);
   const hypotheses = judgeHypotheses(experiment, { among, zeros }, names.of);
+  const setAside = await countSetAside(tables);
+  const bothWays =
+    setAside.length === 0 || isGallery
+      ? null
+      : { arms: setAside, counted: await judgedWithFailed(tables, experiment, comparisons, zeros, names) };
   const exploration = explore(differencesShown(experiment, estimates, comparisons), hypotheses);
   const { judged, unjudged } = judgePublished(experiment, estimates);
   const tradeoffs = isGallery ? null : tradeoffsOf(experiment, estimates);
@@ -158,6 +166,7 @@ async function find(tables: Reading, experiment: Experiment, definition: Definit
     sentence,
     hypotheses,
     exploration,
+    bothWays,
     judged,
     tradeoffs,
     observed,
@@ -169,6 +178,7 @@ async function find(tables: Reading, experiment: Experiment, definition: Definit
     estimates,
     hypotheses,
     exploration,
+    bothWays,
     judged,
     unjudged,
     tradeoffs,
@@ -176,6 +186,23 @@ async function find(tables: Reading, experiment: Experiment, definition: Definit
     sentence,
     summary,
   };
+}
+
+/** The same hypotheses where trials that the infrastructure failed are counted too. */
+async function judgedWithFailed(
+  tables: Reading,
+  experiment: Experiment,
+  comparisons: readonly Comparison[],
+  zeros: ReadonlyMap<Hypothesis, Counted>,
+  names: Names,
+): Promise<readonly JudgedHypothesis[]> {
+  const found = new Map<string | undefined, Estimates>();
+  const measures = experiment.hypotheses.flatMap(({ measure }) => measureCalled(measure) ?? []);
+  for (const kind of new Set(experiment.hypotheses.map((each) => each.kind))) {
+    const scope = { kind: kind ?? null, measures: [...new Set(measures)], withFailed: true };
+    found.set(kind, await estimate(tables, experiment, comparisons, () => false, scope));
+  }
+  return judgeHypotheses(experiment, { among: (kind) => found.get(kind)!, zeros }, names.of);
 }
 
 const key = (...parts: readonly string[]) => parts.join("\0");
@@ -233,9 +260,9 @@ async function answerOf(tables: Reading, name: string, query: string, parameters
 }
 
 async function drawn(tables: Reading, definition: Definition, findings: Findings, madeAt: Date): Promise<string> {
-  const { experiment, names, hypotheses, sentence, estimates } = findings;
+  const { experiment, names, hypotheses, bothWays, sentence, estimates } = findings;
   const basis = experiment.measured ? definition.measured : definition.simulated;
-  const verdict = { experiment, names, hypotheses, answer: sentence, basis, estimates };
+  const verdict = { experiment, names, hypotheses, bothWays, answer: sentence, basis, estimates };
   const composer = new Composer(tables, definition, findings, await ChartMaker.open(conventionsFor(experiment)));
   const sections: PageSection[] =
     experiment.cases.length > 0 ? [] : [{ id: "verdict", nav: "Verdict", content: verdictSection(verdict) }];

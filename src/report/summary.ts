@@ -5,6 +5,7 @@ import type { Exploration } from "./exploratory.ts";
 import type { Observed } from "./gallery.ts";
 import type { JudgedFigure, JudgedHypothesis } from "./judged.ts";
 import { isOverCalls, MEASURES } from "./measures.ts";
+import type { BothWays } from "./setAside.ts";
 import type { Tradeoffs } from "./tradeoffs.ts";
 
 interface SummaryFigure {
@@ -27,6 +28,8 @@ interface SummaryDifference extends SummaryFigure {
   readonly p_exploratory?: number;
 }
 
+type SummaryVerdict = "PASS" | "FAIL" | "NOT SHOWN";
+
 interface SummaryHypothesis {
   readonly measure: string;
   readonly arm: string;
@@ -39,7 +42,7 @@ interface SummaryHypothesis {
   readonly margin_absolute?: number;
   readonly kind?: string;
   /** NOT SHOWN throughout where the panel's verdict is withheld. */
-  readonly verdict: "PASS" | "FAIL" | "NOT SHOWN";
+  readonly verdict: SummaryVerdict;
   /** Null where there is no difference to speak of: the sentence says why. */
   readonly effect: {
     readonly value: number;
@@ -59,6 +62,8 @@ interface SummaryHypothesis {
   readonly minimal_detectable?: number;
   /** The variance of the difference without pairing over that with it: how many times the clusters an unpaired run needs. */
   readonly variance_ratio?: number;
+  /** The same with trials that the infrastructure failed counted as failures, which are left out above; absent where there are none. */
+  readonly with_infrastructure_failures?: { readonly verdict: SummaryVerdict; readonly effect: SummaryFigure | null };
   /** Of what is independent; of trials or calls where a zero is expected. */
   readonly n: number;
   readonly sentence: string;
@@ -126,6 +131,8 @@ export interface Summary {
   readonly cases: readonly SummaryCase[];
   readonly hypotheses: readonly SummaryHypothesis[];
   readonly published: readonly SummaryPublished[];
+  /** How many trials of each arm the infrastructure failed, and are left out; empty where there are none. */
+  readonly infrastructure_failures: Readonly<Record<string, number>>;
   /** Measures that this run cannot give because it kept trials only. */
   readonly needs_detail: readonly string[];
 }
@@ -140,6 +147,7 @@ export function summaryOf(
   sentence: string,
   hypotheses: readonly JudgedHypothesis[],
   exploration: Exploration,
+  bothWays: BothWays | null,
   published: readonly JudgedFigure[],
   tradeoffs: Tradeoffs | null,
   observed: readonly Observed[],
@@ -212,7 +220,7 @@ export function summaryOf(
         ),
       }),
     ),
-    hypotheses: hypotheses.map((judged) => hypothesisOf(judged, confidence)),
+    hypotheses: hypotheses.map((judged, at) => hypothesisOf(judged, confidence, bothWays?.counted[at] ?? null)),
     published: published.map(({ row: figure, published: value, mean, low, high, reproduced }) => ({
       arm: figure.arm,
       against: figure.against,
@@ -224,6 +232,7 @@ export function summaryOf(
       verdict: reproduced ? "reproduced" : "not reproduced",
       source: figure.source,
     })),
+    infrastructure_failures: objectOf((bothWays?.arms ?? []).map(({ arm, failed }) => [arm, failed])),
     needs_detail: hasCalls ? [] : named.filter(isOverCalls).map(({ measure }) => measure),
   };
 }
@@ -231,6 +240,7 @@ export function summaryOf(
 function hypothesisOf(
   { hypothesis, verdict, chance, detectable, difference, decided, zero, sentence }: JudgedHypothesis,
   confidence: number,
+  withFailed: JudgedHypothesis | null,
 ): SummaryHypothesis {
   const { measure, arm, against = null, expect, by, margin, margin_absolute, kind } = hypothesis;
   const change = decided?.by === "relative" ? difference?.relative : null;
@@ -258,6 +268,14 @@ function hypothesisOf(
     ...(chance === null ? {} : { p: chance.p, p_adjusted: chance.adjusted, family: chance.family }),
     ...(detectable === null ? {} : { minimal_detectable: detectable }),
     ...(saved === null ? {} : { variance_ratio: saved }),
+    ...(withFailed === null
+      ? {}
+      : {
+          with_infrastructure_failures: {
+            verdict: withFailed.verdict,
+            effect: withFailed.difference && figureOf(withFailed.difference),
+          },
+        }),
     n: difference?.n ?? zero?.all ?? 0,
     sentence,
   };

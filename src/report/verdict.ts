@@ -16,6 +16,7 @@ import {
   shownValue,
   whole,
 } from "./numbers.ts";
+import { type BothWays, bothWaysBlock } from "./setAside.ts";
 import { counted, kept, listed, type Names, scrolling, table } from "./words.ts";
 import type { Counted } from "./zeros.ts";
 
@@ -23,6 +24,8 @@ export interface Verdict {
   readonly experiment: Experiment;
   readonly names: Names;
   readonly hypotheses: readonly JudgedHypothesis[];
+  /** Null where the infrastructure failed no trial. */
+  readonly bothWays: BothWays | null;
   /** The sentence that answers the panel's question. */
   readonly answer: string;
   /** Whether it was simulated or measured, and what that means. */
@@ -85,7 +88,7 @@ function atAGlance({ arms }: Experiment, names: Names, estimates: Estimates): Ht
   );
 }
 
-export function verdictSection({ experiment, names, hypotheses }: Verdict): Html {
+export function verdictSection({ experiment, names, hypotheses, bothWays }: Verdict): Html {
   const { withheld, design } = experiment;
   const list =
     hypotheses.length === 0
@@ -102,6 +105,7 @@ export function verdictSection({ experiment, names, hypotheses }: Verdict): Html
   const cannot = cannotShow(experiment);
   return html`<section id="verdict" aria-labelledby="verdict-title"><h2 id="verdict-title">Verdict</h2>
 ${list}
+${bothWays && bothWaysBlock(bothWays, hypotheses, names)}
 <div class="cares">${care("What this panel cannot show", cannot)}${care("Cautions from the panel itself", experiment.caveats)}</div>
 </section>`;
 }

@@ -59,6 +59,8 @@ export interface Synthetic {
   readonly hangs?: number;
   /** The share of commands that start a server in the foreground. */
   readonly servers?: number;
+  /** Trials that the infrastructure fails, by arm, task and replicate; none, if nothing is said. */
+  readonly fails?: (arm: string, task: number, replicate: number) => boolean;
   /** Whether anybody counts tokens. */
   readonly provider?: boolean;
   /** Longest command but for those that hang, in seconds. */
@@ -246,6 +248,7 @@ export async function writeSynthetic(path: string, options: Synthetic = {}): Pro
           replicate,
           pair_key: pair,
           ...graded(walked, task),
+          ...(options.fails?.(arm.arm, task, replicate) ? FAILED : {}),
         });
         if (detail === "trials") continue;
         for (const call of walked.calls) push(calls, { ...call, trial_id: trial, command });
@@ -534,6 +537,9 @@ function walk(
     stopped,
   };
 }
+
+/** A trial that the provider left without an answer. */
+const FAILED = { outcome: "infrastructure", outer_timeout: false, finalized: false, committed: false, reward: null };
 
 const GRAVITY = ["quick", "long_finite", "server", "hanging"];
 
