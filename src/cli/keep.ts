@@ -242,12 +242,14 @@ function experimentRow(panel: Panel, detail: Detail, from: Provenance, dictionar
   to.concurrency_per_arm.push(panel.concurrencyPerArm);
   to.cut_grace_seconds.push(panel.cutGrace);
   to.detail.push(detail);
+  to.paired.push(true);
   to.population.push("population" in panel.source);
   to.tasks.push(tasksOf(panel));
   to.declared_factors.push(JSON.stringify(panel.declaredFactors));
   to.crossed.push(panel.crossed);
   to.hypotheses.push(JSON.stringify(panel.hypotheses));
   to.caveats.push(JSON.stringify(panel.caveats));
+  to.inferred.push(null);
   to.overrides.push(from.overrides);
   to.lock.push(from.lock);
   to.versions.push(from.versions);

@@ -9,6 +9,7 @@ import { explain } from "./explain.ts";
 import { exitCodeOf, printFailure } from "./failure.ts";
 import { yargsOptions } from "./flags.ts";
 import { freeze } from "./freeze.ts";
+import { importTrials } from "./import.ts";
 import { lint } from "./lint.ts";
 import { policies } from "./policies.ts";
 import { replay } from "./replay.ts";
@@ -17,7 +18,7 @@ import { run } from "./run.ts";
 import { serve } from "./serve.ts";
 import { engineVersion } from "./versions.ts";
 
-const commands: readonly Command[] = [run, report, replay, explain, policies, lint, freeze, serve];
+const commands: readonly Command[] = [run, report, replay, explain, policies, lint, freeze, importTrials, serve];
 
 // Whoever reads our output may stop reading (`| head`): that is no failure of ours.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {

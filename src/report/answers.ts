@@ -154,7 +154,8 @@ async function tellShares(reading: Reading, labels: ReadonlyMap<string, string>)
             count(*)::INTEGER AS trials, count(*) FILTER (outer_timeout)::INTEGER AS cut,
             count(reward)::INTEGER AS graded, sum(reward::DECIMAL(18, 6))::DOUBLE AS rewarded,
             coalesce(bool_and(reward IN (0, 1)), false) AS "whole"
-     FROM trials AS t JOIN arms AS a USING (arm) GROUP BY GROUPING SETS ((a.position, t.arm), (a.position, t.arm, t.kind)) ORDER BY ALL`,
+     FROM trials AS t JOIN arms AS a USING (arm) GROUP BY GROUPING SETS ((a.position, t.arm), (a.position, t.arm, t.kind))
+     HAVING grouping(t.kind) = 1 OR t.kind IS NOT NULL ORDER BY ALL`,
   );
   const rows = counts.flatMap(({ position, arm, kind, trials, cut, graded, rewarded, whole }) => {
     const share = (outcome: string, successes: number, of: number): Value[][] => {

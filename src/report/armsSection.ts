@@ -160,13 +160,13 @@ export function measuresBlock(
   exploration: Exploration,
   names: Names,
 ): Html {
-  const { arms, hasCalls, withheld } = experiment;
+  const { arms, hasCalls, measured, withheld, design } = experiment;
   const shown = measuresShown(experiment, estimates);
   const cell = (difference: Difference | undefined) =>
     differenceCell(difference, withheld === null ? exploration : null);
   const head = html`<h3>All measures</h3>
-<p class="note">Means per trial unless a row says otherwise, with 95 % intervals. Differences are paired: the same tasks under both arms. ${withheld === null && inWords(exploration)}${
-    !hasCalls && html` Quantiles over calls need <code>--detail calls</code>; this run kept trials only.`
+<p class="note">Means per trial unless a row says otherwise, with 95 % intervals. ${design.paired ? "Differences are paired: the same tasks under both arms." : "Differences are between groups: no pairs are known."} ${withheld === null && inWords(exploration)}${
+    !hasCalls && !measured && html` Quantiles over calls need <code>--detail calls</code>; this run kept trials only.`
   }</p>`;
   const definitions = html`<details><summary>What each measure means</summary><dl class="definitions">${shown.map(
     ({ measure, title, says }) => html`<dt>${title} <code>${measure}</code></dt><dd>${says}</dd>`,

@@ -66,7 +66,7 @@ export function decide(hypothesis: Hypothesis, difference: Difference): Decided 
     const whole = { ...difference, low, high, confidence: CONFIDENCE };
     const alone = verdict(expect, whole, permutation);
     if (permutation !== null) return { verdict: alone, p: permutation.p, by: "permutation", bound: 0 };
-    return { verdict: alone, p: pOf(whole, 0, alone), by: "difference", bound: 0 };
+    return { verdict: alone, p: difference.p ?? pOf(whole, 0, alone), by: "difference", bound: 0 };
   }
   if (share !== undefined) {
     const change = difference.relative;

@@ -18,8 +18,11 @@ export const DEFAULT_DEFINITION = fileURLToPath(new URL("../../reports/default/"
 /** The one that ships for galleries. */
 export const GALLERY_DEFINITION = fileURLToPath(new URL("../../reports/gallery/", import.meta.url));
 
+/** The one that ships for trials that somebody else has measured. */
+export const MEASURED_DEFINITION = fileURLToPath(new URL("../../reports/measured/", import.meta.url));
+
 /** Parts that are more than a query. */
-const SHOWN = ["arms", "measures", "exhibits", "published", "cases", "provenance", "dictionary"] as const;
+const SHOWN = ["thin", "arms", "measures", "exhibits", "published", "cases", "provenance", "dictionary"] as const;
 
 const text = z.string().min(1);
 /** What a query needs of a file: single calls, requests to the model, published figures, several arms to weigh, or an oracle. */

@@ -7,6 +7,8 @@
  */
 import { type Draws, type Key, keyed } from "../random.ts";
 import { NotEstimable } from "../stats/estimate.ts";
+import { fisherExact } from "../stats/fisher.ts";
+import { newcombe, newcombePaired, type PairedCounts } from "../stats/newcombe.ts";
 import {
   type BothSums,
   bcaMeanDifference,
@@ -21,6 +23,7 @@ import { studentP } from "../stats/pValue.ts";
 import { ratio } from "../stats/ratio.ts";
 import { type SignFlip, signFlip } from "../stats/signFlip.ts";
 import { type Crossing, twoWayRatio } from "../stats/twoWay.ts";
+import { unpairedMeanDifference } from "../stats/welch.ts";
 import type { Reading } from "../telemetry/store.ts";
 import { literal } from "../telemetry/table.ts";
 import type { Experiment } from "./experiment.ts";
@@ -45,8 +48,8 @@ export interface Difference extends Estimated {
   readonly relative: Estimated | null;
   /** The bootstrap's interval, where one was asked for. */
   readonly bootstrap: { readonly low: number; readonly high: number } | null;
-  /** For measures that a permutation decides. */
-  readonly permutation: SignFlip | null;
+  /** For measures that a permutation or an exact test decides. */
+  readonly permutation: Permutation | null;
   /** Why there is no interval; null: there is. */
   readonly refusal: string | null;
   /** Two-sided, against none and taken alone: the permutation's where one decides, else that of the interval; null where there is none. */
@@ -61,6 +64,11 @@ export interface Difference extends Estimated {
    * played through. Null where there is no interval.
    */
   detectable(level: number, power: number): number | null;
+}
+
+/** A p-value that leans on no distribution, and by which test. */
+export interface Permutation extends SignFlip {
+  readonly test: "sign-flip" | "McNemar" | "Fisher";
 }
 
 export interface Estimates {
@@ -135,9 +143,18 @@ export async function estimate(
   const differences = new Map<string, Difference>();
   for (const against of new Set(comparisons.map((comparison) => comparison.against))) {
     const wanted = new Set(comparisons.filter((each) => each.against === against).map(({ arm }) => arm));
-    const paired = await pairedCells(reading, measures, by, against);
+    const paired = experiment.design.paired ? await pairedCells(reading, measures, by, against) : null;
     for (const arm of wanted) {
       for (const measure of measures) {
+        if (paired === null) {
+          const [own, others] = [perCluster.get(at(arm, measure)), perCluster.get(at(against, measure))];
+          if (own === undefined || others === undefined || isOverCalls(measure)) continue;
+          differences.set(
+            `${at(arm, measure)}\0${against}`,
+            unpairedDifference(own, others, measure, { arm, against }, tasks),
+          );
+          continue;
+        }
         const both = isOverCalls(measure)
           ? quantileCells(perReplicate.get(at(arm, measure)), perReplicate.get(at(against, measure)))
           : (paired.get(at(arm, measure)) ?? []);
@@ -368,14 +385,20 @@ function differenceOf(
   const twoWay = crossed(measure, experiment);
   const factor = perTrial(measure, tasks);
   const refused = { why: null as string | null };
+  const pairs = independentPairs(both, measure, experiment);
   const difference = estimated(
     plain,
     clusters.length,
-    () => (twoWay ? twoWayMeanDifference(clusters, CONFIDENCE) : meanDifference(clusters, CONFIDENCE)),
+    () => {
+      if (pairs !== null) return newcombePaired(pairs, CONFIDENCE);
+      return twoWay ? twoWayMeanDifference(clusters, CONFIDENCE) : meanDifference(clusters, CONFIDENCE);
+    },
     refused,
   );
-  const permutation =
-    BY_PERMUTATION.has(measure.measure) && difference.low !== null ? flipped(clusters, twoWay, luck) : null;
+  const permutation: Permutation | null =
+    BY_PERMUTATION.has(measure.measure) && difference.low !== null
+      ? { ...flipped(clusters, twoWay, luck), test: pairs === null ? "sign-flip" : "McNemar" }
+      : null;
   const control = total(both, "controlSum");
   const change =
     control > 0
@@ -419,6 +442,69 @@ function varianceRatio(both: readonly PairedCell[], paired: Estimated, twoWay: b
   const [treatment, control] = [side((cell) => cell.treatmentSum), side((cell) => cell.controlSum)].map(square);
   const own = square(paired);
   return treatment == null || control == null || !own ? null : (treatment + control) / own;
+}
+
+/** Pairs of a yes or no that are independent of one another, counted by how either side came out; null where they are not. */
+function independentPairs(both: readonly PairedCell[], measure: Measure, { design }: Experiment): PairedCounts | null {
+  const isYesOrNo = BY_PERMUTATION.has(measure.measure) && design.by === "scenario";
+  if (!isYesOrNo || both.some(({ n }) => n !== 1)) return null;
+  const count = (treatment: number, control: number) =>
+    both.filter(({ treatmentSum, controlSum }) => treatmentSum === treatment && controlSum === control).length;
+  return { both: count(1, 1), onlyTreatment: count(1, 0), onlyControl: count(0, 1), neither: count(0, 0) };
+}
+
+/** Between arms whose trials are no pairs. */
+function unpairedDifference(
+  own: readonly Cell[],
+  others: readonly Cell[],
+  measure: Measure,
+  comparison: Comparison,
+  tasks: number,
+): Difference {
+  const factor = perTrial(measure, tasks);
+  const [treatment, control] = [own, others].map((cells) => ({
+    successes: Math.round(total(cells, "sum")),
+    n: total(cells, "n"),
+    mean: total(cells, "sum") / total(cells, "n"),
+  })) as [Group, Group];
+  const isYesOrNo = BY_PERMUTATION.has(measure.measure);
+  const refused = { why: null as string | null };
+  const found = { p: null as number | null };
+  const difference = estimated(
+    treatment.mean - control.mean,
+    own.length + others.length,
+    () => {
+      if (isYesOrNo) return newcombe(treatment, control, CONFIDENCE);
+      const welch = unpairedMeanDifference(own, others, CONFIDENCE);
+      found.p = studentP({ ...welch, n: welch.freedom + 1 });
+      return welch;
+    },
+    refused,
+  );
+  const exact = (): Permutation => {
+    const p = fisherExact(treatment, control);
+    return { p, method: "exact", n: treatment.n + control.n, test: "Fisher" };
+  };
+  const change = treatment.mean / control.mean - 1;
+  return {
+    ...comparison,
+    measure,
+    ...times(difference, factor),
+    relative: control.mean > 0 ? { value: change, low: null, high: null, n: difference.n } : null,
+    bootstrap: null,
+    permutation: isYesOrNo ? exact() : null,
+    refusal: refused.why,
+    p: isYesOrNo ? exact().p : found.p,
+    // Nothing is known of pairs, so they save nothing, and there is nothing to play through.
+    pairing: () => null,
+    detectable: () => null,
+  };
+}
+
+interface Group {
+  readonly successes: number;
+  readonly n: number;
+  readonly mean: number;
 }
 
 /** Quantiles have one value for each replicate; everything else one for each cell of the design. */

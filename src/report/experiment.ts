@@ -79,10 +79,18 @@ interface Input {
 }
 
 /** Which trials are independent of one another, and so what is counted. */
-type Design =
-  | { readonly by: "replicate"; readonly says: string }
-  | { readonly by: "scenario"; readonly says: string }
-  | { readonly by: "both"; readonly says: string };
+interface Design {
+  readonly by: "replicate" | "scenario" | "both";
+  /** Whether trials under two arms are pairs; otherwise arms are compared as groups. */
+  readonly paired: boolean;
+  readonly says: string;
+}
+
+/** What nobody measured or published: sentences, and how many trials one run may have had. */
+export interface Inferred {
+  readonly says: readonly string[];
+  readonly trials_in_a_run: { readonly from: number; readonly to: number } | null;
+}
 
 export interface Experiment {
   readonly row: ExperimentRow;
@@ -97,6 +105,7 @@ export interface Experiment {
   readonly published: readonly PublishedRow[];
   readonly hypotheses: readonly Hypothesis[];
   readonly caveats: readonly string[];
+  readonly inferred: Inferred;
   readonly declaredFactors: readonly string[];
   readonly inputs: readonly Input[];
   readonly overrides: readonly string[];
@@ -108,6 +117,8 @@ export interface Experiment {
   /** Kinds of trials and scenarios that occur. */
   readonly kinds: readonly string[];
   readonly scenarios: number;
+  /** How many trials there are, of all arms. */
+  readonly trials: number;
   /** Whether single calls were kept. */
   readonly hasCalls: boolean;
   /** Whether requests to the model were counted. */
@@ -142,12 +153,12 @@ export async function readExperiment(reading: Reading): Promise<Experiment> {
     "SELECT * REPLACE (arm::VARCHAR AS arm, against::VARCHAR AS against) FROM published",
   );
   const kinds = await reading.rows<{ kind: string }>(
-    "SELECT DISTINCT kind::VARCHAR AS kind FROM trials ORDER BY list_position(['quick', 'long_finite', 'server', 'hanging'], kind::VARCHAR)",
+    "SELECT DISTINCT kind::VARCHAR AS kind FROM trials WHERE kind IS NOT NULL ORDER BY list_position(['quick', 'long_finite', 'server', 'hanging'], kind::VARCHAR)",
   );
-  const [counted] = await reading.rows<{ scenarios: number; paid: number; bounded: number }>(
-    "SELECT count(DISTINCT scenario)::INTEGER AS scenarios, count(cost_usd)::INTEGER AS paid, count(oracle_seconds)::INTEGER AS bounded FROM trials",
+  const [counted] = await reading.rows<{ scenarios: number; trials: number; paid: number; bounded: number }>(
+    "SELECT count(DISTINCT scenario)::INTEGER AS scenarios, count(*)::INTEGER AS trials, count(cost_usd)::INTEGER AS paid, count(oracle_seconds)::INTEGER AS bounded FROM trials",
   );
-  const { scenarios, paid, bounded } = counted!;
+  const { scenarios, trials, paid, bounded } = counted!;
   const declaredFactors = json<string[]>(row.declared_factors, []);
   const path = pathOf(row.crossed, armRows);
   return {
@@ -160,6 +171,7 @@ export async function readExperiment(reading: Reading): Promise<Experiment> {
     published: publishedRows,
     hypotheses: json<Hypothesis[]>(row.hypotheses, []),
     caveats: json<string[]>(row.caveats, []),
+    inferred: row.inferred === null ? NOTHING_INFERRED : json(row.inferred, NOTHING_INFERRED),
     declaredFactors,
     inputs: json<Input[]>(row.inputs, []),
     overrides: json<string[]>(row.overrides, []),
@@ -169,10 +181,11 @@ export async function readExperiment(reading: Reading): Promise<Experiment> {
     git: json(row.git, null),
     kinds: kinds.map(({ kind }) => kind),
     scenarios,
+    trials,
     hasCalls: row.detail !== "trials",
     hasRequests: paid > 0,
     hasOracle: bounded > 0,
-    design: designOf(row.population, worldRows.length, scenarios),
+    design: designOf(row, worldRows.length, scenarios),
     digest: hex16(worldRows.reduce((sum, world) => addDigests(sum, digestFrom(world)), noRows)),
     complete: worldRows.length >= row.replicates && row.finished_at !== null,
     withheld: withheldBecause(row, worldRows),
@@ -193,27 +206,47 @@ function withheldBecause(row: ExperimentRow, worldRows: readonly WorldRow[]): st
   return null;
 }
 
-function designOf(population: boolean, replicates: number, scenarios: number): Design {
+const NOTHING_INFERRED: Inferred = { says: [], trials_in_a_run: null };
+
+function designOf({ population, paired, source }: ExperimentRow, replicates: number, scenarios: number): Design {
+  if (!paired) {
+    return {
+      by: "scenario",
+      paired: false,
+      says: "Trials of two arms are no pairs here, so arms are compared as groups: Fisher's exact test for outer timeouts, with Newcombe's interval; Welch's t interval over scenarios for means. What the arms have in common is not taken off the noise.",
+    };
+  }
+  if (source === "measured" && scenarios > 1) {
+    return {
+      by: "scenario",
+      paired: true,
+      says: "Every arm met the same scenarios, so trials are pairs, and scenarios are what is independent, however often each was tried: intervals are over scenarios, and n counts them.",
+    };
+  }
   if (replicates < 2) {
     return {
       by: "scenario",
+      paired: true,
       says: "There is one replicate, so intervals are over scenarios: they say how much these scenarios vary, and not what another world would give.",
     };
   }
   if (population) {
     return {
       by: "replicate",
+      paired: true,
       says: "Tasks are redrawn in each replicate, so replicates are what is independent: intervals are over replicates, and n counts them.",
     };
   }
   if (scenarios < 2) {
     return {
       by: "replicate",
+      paired: true,
       says: "One scenario recurs in every replicate: intervals are over replicates, and say nothing of other scenarios.",
     };
   }
   return {
     by: "both",
+    paired: true,
     says: "The same scenarios recur in every replicate, so trials hang together both ways: intervals are clustered by scenario and by replicate, and n is the smaller number.",
   };
 }

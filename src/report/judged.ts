@@ -12,7 +12,7 @@ import type { Verdict } from "../stats/verdict.ts";
 import { amount, contrary, type Decided, decide, declaration } from "./declared.ts";
 import { CONFIDENCE, type Difference, type Estimates } from "./estimates.ts";
 import type { Experiment, Hypothesis, PublishedRow } from "./experiment.ts";
-import { isOverCalls, type Measure, measureCalled } from "./measures.ts";
+import { BY_PERMUTATION, isOverCalls, type Measure, measureCalled } from "./measures.ts";
 import { changeIntervalOf, changeOf, probability, relative, whole } from "./numbers.ts";
 import type { Counted } from "./zeros.ts";
 
@@ -125,7 +125,7 @@ function judged(
   const what = `${measure?.title ?? name}${kind === undefined ? "" : ` in ${kindInWords(kind)} trials`}`;
   const difference = differenceFor(hypothesis, experiment, evidence);
   const zero = evidence.zeros.get(hypothesis) ?? null;
-  const counted = isZero ? (overCalls ? "calls" : "trials") : overCalls ? "replicates" : countedBy[design.by];
+  const counted = isZero ? (overCalls ? "calls" : "trials") : overCalls ? "replicates" : countedIn(design, name);
   const pair = isZero || against === undefined ? nameOf(arm) : `${nameOf(arm)} against ${nameOf(against)}`;
   const says = declaration(hypothesis, unit);
   const told = (verdict: Verdict, outcome: string, decided: Decided | null, more = ""): JudgedHypothesis => {
@@ -163,6 +163,12 @@ export function kindInWords(kind: string): string {
   return kind.replaceAll("_", " ");
 }
 
+/** What an estimate of this measure counts. */
+function countedIn({ paired, by }: Experiment["design"], measure: string): string {
+  if (paired) return countedBy[by];
+  return BY_PERMUTATION.has(measure) ? "trials of both" : "scenarios of both";
+}
+
 const countedBy = {
   replicate: "replicates",
   scenario: "scenarios",
@@ -178,7 +184,9 @@ function inWords(difference: Difference, { by }: Decided, counted: string, chanc
       : (changeIntervalOf(difference, measure.unit) ?? "");
   const parts = [
     `95 % ${interval}`,
-    ...(permutation === null || by !== "permutation" ? [] : [`sign-flip ${probability(permutation.p)}`]),
+    ...(permutation === null || by !== "permutation"
+      ? []
+      : [`${permutation.test}${permutation.test === "sign-flip" ? "" : "'s exact"} ${probability(permutation.p)}`]),
     ...(chance === null || chance.family === 1 ? [] : [`Holm ${probability(chance.adjusted)}`]),
     `${n} ${counted}`,
   ];

@@ -54,8 +54,11 @@ ${scrolling(
     inputs.map(({ path, sha256 }) => [html`<code>${path}</code>`, html`<code class="hash">${sha256}</code>`]),
   ),
 )}
-<h3>Concurrency realised</h3>
-${concurrency(experiment, names)}`;
+${
+  !(experiment.measured && !experiment.hasCalls) &&
+  html`<h3>Concurrency realised</h3>
+${concurrency(experiment, names)}`
+}`;
 }
 
 /** What was locked before anybody saw a result, and that the run was checked against it. */

@@ -16,6 +16,7 @@ import {
   filled,
   GALLERY_DEFINITION,
   loadDefinition,
+  MEASURED_DEFINITION,
   type Part,
   type Section,
 } from "./definition.ts";
@@ -38,6 +39,7 @@ import { dictionaryBlock, provenanceBlock } from "./provenance.ts";
 import { type BothWays, countSetAside } from "./setAside.ts";
 import { type Summary, summaryOf } from "./summary.ts";
 import { conventionsFor } from "./theme.ts";
+import { countTimeouts, type Timeouts, thinBlock } from "./thin.ts";
 import { type Tradeoffs, tradeoffsOf } from "./tradeoffs.ts";
 import { publishedBlock } from "./validity.ts";
 import { hero, verdictSection } from "./verdict.ts";
@@ -78,8 +80,9 @@ export async function summarise(databasePath: string, options: ReportOptions = {
   });
 }
 
-function definitionFor({ cases }: Experiment, { definition }: ReportOptions): Definition {
-  return loadDefinition(definition ?? (cases.length > 0 ? GALLERY_DEFINITION : DEFAULT_DEFINITION));
+function definitionFor({ cases, measured, hasCalls }: Experiment, { definition }: ReportOptions): Definition {
+  const own = measured && !hasCalls ? MEASURED_DEFINITION : DEFAULT_DEFINITION;
+  return loadDefinition(definition ?? (cases.length > 0 ? GALLERY_DEFINITION : own));
 }
 
 async function reading<Result>(databasePath: string, work: (tables: Reading) => Promise<Result>): Promise<Result> {
@@ -122,6 +125,8 @@ interface Findings {
   /** What was seen of each trial of a gallery; empty elsewhere. */
   readonly observed: readonly Observed[];
   readonly sentence: string;
+  /** Outer timeouts of each arm, counted. */
+  readonly thin: ReadonlyMap<string, Timeouts>;
   readonly summary: Summary;
 }
 
@@ -184,6 +189,7 @@ async function find(tables: Reading, experiment: Experiment, definition: Definit
     tradeoffs,
     observed,
     sentence,
+    thin: await countTimeouts(tables),
     summary,
   };
 }
@@ -345,6 +351,8 @@ ${shown}
         return armsBlock(experiment, names);
       case "measures":
         return measuresBlock(experiment, estimates, comparisons, exploration, names);
+      case "thin":
+        return thinBlock(experiment, comparisons, this.#findings.thin, names);
       case "cases":
         return galleryBlock(this.#tables, experiment, this.#findings.observed);
       case "exhibits":

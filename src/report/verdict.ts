@@ -49,12 +49,13 @@ ${experiment.arms.length <= ARMS_ACROSS && experiment.cases.length === 0 && atAG
 </header>`;
 }
 
-function sizeOf({ row, arms, worlds, cases }: Experiment): string {
+function sizeOf({ row, arms, worlds, cases, trials }: Experiment): string {
   if (cases.length > 0) {
     const panels = new Set(cases.map(({ of_case }) => of_case));
     return `${counted(panels.size, "case")}, ${counted(cases.length, "scenario")}, each under its own arms; what is shown is replicate 1`;
   }
-  const trials = worlds.length * row.tasks * arms.length;
+  if (row.detail === "trials" && row.source === "measured")
+    return `${counted(trials, "measured trial")} of ${counted(row.tasks, "scenario")} under ${counted(arms.length, "arm")}`;
   return `${counted(worlds.length, "replicate")} of ${counted(row.tasks, "trial")} under ${counted(arms.length, "arm")}: ${whole(trials)} in all`;
 }
 
@@ -94,7 +95,7 @@ export function verdictSection({ experiment, names, hypotheses, bothWays }: Verd
     hypotheses.length === 0
       ? html`<p>The panel declares no hypothesis, so nothing passes or fails. The measures below stand for themselves.</p>`
       : html`<ol class="hypotheses">${hypotheses.map((hypothesis) => card(hypothesis, names, withheld !== null))}</ol>
-<p class="note">${design.says} The t interval on cluster means decides, for outer timeouts the sign-flip permutation together with the sign of the difference. ${
+<p class="note">${design.says} ${design.paired && "The t interval on cluster means decides, for outer timeouts the sign-flip permutation together with the sign of the difference. "}${
           hypotheses.some(({ decided }) => decided !== null && decided.bound !== 0) &&
           "Where a margin or a share is declared, the whole interval has to lie on the right side of it: the solid upright line. "
         }${hypotheses.some(({ zero }) => zero !== null) && "A zero is counted, not estimated. "}${familyInWords(hypotheses)}${
@@ -154,7 +155,9 @@ function beside(difference: Difference, { decided, chance, detectable }: JudgedH
     ...(change === null || measure.unit === "share" || isRelative ? [] : [`${relative(change.value)} relative`]),
     ...(permutation === null || decided?.by !== "permutation"
       ? []
-      : [`sign flip over clusters, ${permutation.method}: ${probability(permutation.p)}`]),
+      : [
+          `${permutation.test === "sign-flip" ? `sign flip over clusters, ${permutation.method}` : `${permutation.test}'s exact test`}: ${probability(permutation.p)}`,
+        ]),
     ...(chance === null || chance.family === 1
       ? []
       : [
@@ -217,7 +220,11 @@ function badge(word: "PASS" | "FAIL" | "NOT SHOWN" | "WITHHELD"): Html {
 function cannotShow({ kinds, scenarios, worlds, row, hypotheses, arms, measured }: Experiment): readonly string[] {
   const missing = ["long_finite", "hanging"].filter((kind) => !kinds.includes(kind));
   const sentences: string[] = [];
-  if (kinds.every((kind) => kind === "quick")) {
+  if (kinds.length === 0) {
+    sentences.push(
+      "Nobody tells what kinds of command its trials met: what long or hanging ones cost, it cannot show.",
+    );
+  } else if (kinds.every((kind) => kind === "quick")) {
     sentences.push(
       "It has only quick commands: it supports a reduction of turns and says nothing about long-tail safety.",
     );

@@ -49,12 +49,13 @@ import {
 import type { Panel, PanelOptions, Policy } from "./panel.ts";
 import { hostOf, providerOf } from "./provider.ts";
 import { type HostFile, type ProviderFile, worldLevels } from "./providerSchema.ts";
-import { aKind, type FileKind, kindOf, type Place, part, Reading } from "./reading.ts";
+import { aKind, type FileKind, type Input, kindOf, type Place, part, Reading } from "./reading.ts";
 import {
   type ArmFile,
   type ArmsFile,
   type BudgetFile,
   configurationSchema,
+  type MeasuredFile,
   type PanelFile,
   type SettingsFile,
   schemas,
@@ -89,6 +90,16 @@ export function loadProfile(reference: string): Profile {
 
 export function loadProvider(reference: string): ModelProvider {
   return once(reference, (loader) => loader.provider(reference, "command line", null));
+}
+
+/** What is told of measured trials beside them. */
+export interface Measured extends MeasuredFile {
+  readonly file: string;
+  readonly inputs: readonly Input[];
+}
+
+export function loadMeasured(reference: string): Measured {
+  return once(reference, (loader) => loader.measured(reference));
 }
 
 /** An arm by name, from the files of arms here and those that ship. */
@@ -321,6 +332,18 @@ class Loader {
     );
   }
 
+  measured(reference: string): Measured | null {
+    return this.#make("measured", reference, "command line", null, ({ context, place, data }) => {
+      const { trials_in_a_run: run } = data;
+      if (run !== undefined && run.from > run.to)
+        this.reading.fault(
+          part(place, "trials_in_a_run", "to"),
+          instead(run.to, `${run.from}, as from has it, or more`),
+        );
+      return { ...data, file: spoken(context.file), inputs: this.reading.inputs(context.file) };
+    });
+  }
+
   provider(reference: string, from: From, at: Place | null): ModelProvider | null {
     return this.#make("provider", reference, from, at, ({ context, place, data }) => providerOf(context, place, data));
   }
@@ -371,7 +394,7 @@ class Loader {
     if (source !== null && kind === null) {
       this.reading.fault(
         { source, path: [] },
-        "is of no known kind: expected it to begin with scenario, population, profile, provider, policy, panel or arms",
+        "is of no known kind: expected it to begin with scenario, population, profile, provider, policy, panel, arms or measured",
       );
     }
     if (kind === "panel") {
@@ -380,6 +403,7 @@ class Loader {
         this.reading.warn({ source: source!, path: at }, says);
     }
     if (kind === "arms") this.arms(path);
+    else if (kind === "measured") this.measured(path);
     else if (kind !== null && kind !== "panel") this[kind](path, "command line", null);
     return kind;
   }

@@ -228,6 +228,7 @@ function shapeOf(schema: z.ZodType): object {
 
 /** Keys that give a kind of file away, its name first; in the order in which kinds are tried. */
 const SIGNS: Readonly<Record<FileKind, readonly string[]>> = {
+  measured: ["measured"],
   panel: ["panel", "replicates"],
   scenario: ["scenario", "plan"],
   population: ["population", "commands_per_task"],
@@ -245,6 +246,7 @@ export function kindOf(data: unknown): FileKind | null {
 }
 
 export function aKind(kind: FileKind): string {
+  if (kind === "measured") return "a file about measured trials";
   return kind === "arms" ? "a file of arms" : `a ${kind}`;
 }
 

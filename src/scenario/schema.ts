@@ -320,6 +320,39 @@ const panelSchema = keys("a panel", {
   ).optional(),
 });
 
+const measuredSchema = keys("a file about measured trials", {
+  measured: name("what was measured"),
+  question: text("the question that the trials were run to answer"),
+  source: text("where the trials are from").optional(),
+  caveats: list(text("a sentence that the report repeats"), "a list of sentences").optional(),
+  inferred: list(text("a sentence on what nobody measured or published"), "a list of sentences")
+    .optional()
+    .describe("what was inferred; labelled so wherever it is shown"),
+  pairs: words(["known", "unknown"])
+    .optional()
+    .describe("unknown: that a task has the same name under two arms says nothing; by default it makes a pair"),
+  trials_in_a_run: keys("how many trials a run may have had", {
+    from: count("a number of trials", 1, 1_000_000),
+    to: count("a number of trials", 1, 1_000_000),
+  })
+    .optional()
+    .describe("where nobody says how many trials stand behind the counts: the fewest and the most; each is tried"),
+  arms: list(
+    keys("a measured arm", {
+      arm: text("the name of an arm, as the trials have it"),
+      says: text().optional(),
+      policy: text("the policy it ran under").optional(),
+      profile: text("the model that was at work").optional(),
+    }),
+    "a list of { arm, says, policy, profile }",
+  )
+    .optional()
+    .describe("in this order; by default in that of their first trials"),
+  hypotheses: list(hypothesis, "a list of { measure, arm, against, expect }").optional(),
+});
+
+export type MeasuredFile = z.infer<typeof measuredSchema>;
+
 export type DistributionFile = z.infer<typeof distribution>;
 export type ScenarioFile = z.infer<typeof scenarioSchema>;
 export type PopulationFile = z.infer<typeof populationSchema>;
@@ -346,4 +379,5 @@ export const schemas = {
   policy: policySchema,
   panel: panelSchema,
   arms: armsSchema,
+  measured: measuredSchema,
 } as const;

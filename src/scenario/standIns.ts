@@ -57,4 +57,15 @@ export const STAND_INS: Readonly<Record<FileKind, Readonly<Record<string, unknow
   },
   policy: { policy: "policy", says: undefined, source: undefined, date: undefined, budget: undefined },
   arms: {},
+  measured: {
+    measured: "measured",
+    question: "question",
+    source: undefined,
+    caveats: undefined,
+    inferred: undefined,
+    pairs: undefined,
+    trials_in_a_run: undefined,
+    arms: undefined,
+    hypotheses: undefined,
+  },
 };

@@ -146,12 +146,14 @@ function experimentRow(facts: SessionFacts, dictionaries: Dictionaries) {
   to.concurrency_per_arm.push(1);
   to.cut_grace_seconds.push(0);
   to.detail.push("events");
+  to.paired.push(true);
   to.population.push(false);
   to.tasks.push(1);
   to.declared_factors.push("[]");
   to.crossed.push(false);
   to.hypotheses.push("[]");
   to.caveats.push(JSON.stringify(CAVEATS));
+  to.inferred.push(null);
   to.overrides.push(JSON.stringify(facts.overrides));
   to.lock.push(null);
   to.versions.push(facts.versions);

@@ -32,6 +32,7 @@ import {
   type Dictionaries,
   ddl,
   isValid,
+  literal,
   sqlTypeOf,
   type Table,
   type Words,
@@ -117,6 +118,41 @@ export async function readStore(path: string): Promise<Reading> {
   if (!existsSync(path)) throw new StoreError(`${path} is not there: a run makes it`);
   const place = placeOf(path, "find");
   return claimed(path, place, () => openFile(path, place, READING, [], {}));
+}
+
+/** A table that somebody else has written: every cell as its text, null where it is empty. */
+export interface ForeignTable {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly (string | null)[])[];
+}
+
+/** Reads a CSV file (commas, a first line of names, double quotes) or, by its ending, a Parquet file. */
+export async function readForeign(path: string): Promise<ForeignTable> {
+  if (!existsSync(path)) throw new StoreError(`${path} does not exist: expected a CSV or Parquet file`);
+  if (/[*?[\]{}]/.test(path)) throw new StoreError(`${path} stands for many files with its *, ?, [ or {: rename it`);
+  const { api } = await loadDuckDB();
+  // Beyond the one file nothing is asked of the outside, but that file is outside.
+  const instance = await api.DuckDBInstance.create(":memory:", {
+    threads: "1",
+    memory_limit: "1GB",
+    ...SELF_CONTAINED,
+  });
+  const connection = await instance.connect();
+  const file = literal(resolve(path));
+  const from = /\.parquet$/i.test(path)
+    ? `read_parquet(${file})`
+    : `read_csv(${file}, header = true, all_varchar = true, delim = ',', quote = '"', escape = '"')`;
+  try {
+    const answer = await connection.runAndReadAll(`SELECT COLUMNS(*)::VARCHAR FROM ${from}`);
+    const rows = answer.getRows() as (string | null)[][];
+    return { columns: answer.columnNames(), rows: rows.map((row) => row.map((cell) => (cell === "" ? null : cell))) };
+  } catch (error) {
+    const [first] = (error instanceof Error ? error.message : String(error)).split("\n");
+    throw new StoreError(`${path} cannot be read as a table: ${first}`);
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
 }
 
 /**

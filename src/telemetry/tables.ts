@@ -50,12 +50,20 @@ export const experiments = table(
     concurrency_per_arm: whole("slots of each arm in a world"),
     cut_grace_seconds: seconds("how long a slot stays taken after its trial was cut off"),
     detail: text("how fine the telemetry is: trials, calls or events"),
+    paired: flag(
+      "whether trials of one scenario and replicate are pairs across arms; otherwise arms are compared as groups",
+    ),
     population: flag("whether the tasks are redrawn in each replicate; otherwise scenarios are listed"),
     tasks: whole("trials of one arm in one replicate"),
     declared_factors: text("what arms may differ in, as JSON"),
     crossed: flag("whether the factors are crossed; otherwise they vary together"),
     hypotheses: text("as declared in the panel, as JSON"),
     caveats: text("what the panel says of its own limits, as JSON"),
+    inferred: orNull(
+      text(
+        "what nobody measured or published, as JSON: sentences, and how many trials a run may have had; null: nothing",
+      ),
+    ),
     overrides: text("settings changed on the command line, as JSON"),
     lock: orNull(text("the lock that the panel was checked against before it ran, as JSON; null: it was not frozen")),
     versions: text("of the engine, Node.js, DuckDB and the tables, as JSON"),
@@ -241,6 +249,27 @@ export const trials = table("trials", "one row for each trial: one agent on one 
   oracle_seconds: orNull(seconds("how long that would have taken; null where nobody can tell")),
   realised_concurrency: real("slots of its arm taken while it ran, on average"),
 });
+
+/** What is known of every trial, whoever measured it. */
+const KNOWN: readonly string[] = [
+  "trial_id",
+  "experiment_id",
+  "arm",
+  "scenario",
+  "replicate",
+  "pair_key",
+  "outcome",
+  "outer_timeout",
+];
+
+/** The same table where trials were measured by somebody else: what they did not measure is null, and never 0. */
+export const measuredTrials = table(
+  trials.name,
+  trials.says,
+  Object.fromEntries(
+    Object.entries(trials.columns).map(([name, column]) => [name, KNOWN.includes(name) ? column : orNull(column)]),
+  ) as { readonly [Name in keyof typeof trials.columns]: (typeof trials.columns)[Name] },
+);
 
 export const shellInvocations = table(
   "shell_invocations",
