@@ -8,6 +8,7 @@
 import { type Draws, type Key, keyed } from "../random.ts";
 import { NotEstimable } from "../stats/estimate.ts";
 import { fisherExact } from "../stats/fisher.ts";
+import { mcnemar } from "../stats/mcnemar.ts";
 import { newcombe, newcombePaired, type PairedCounts } from "../stats/newcombe.ts";
 import {
   type BothSums,
@@ -395,10 +396,8 @@ function differenceOf(
     },
     refused,
   );
-  const permutation: Permutation | null =
-    BY_PERMUTATION.has(measure.measure) && difference.low !== null
-      ? { ...flipped(clusters, twoWay, luck), test: pairs === null ? "sign-flip" : "McNemar" }
-      : null;
+  const isCounted = BY_PERMUTATION.has(measure.measure) && difference.low !== null;
+  const permutation = !isCounted ? null : pairs === null ? flipped(clusters, twoWay, luck) : discordant(pairs);
   const control = total(both, "controlSum");
   const change =
     control > 0
@@ -447,7 +446,7 @@ function varianceRatio(both: readonly PairedCell[], paired: Estimated, twoWay: b
 /** Pairs of a yes or no that are independent of one another, counted by how either side came out; null where they are not. */
 function independentPairs(both: readonly PairedCell[], measure: Measure, { design }: Experiment): PairedCounts | null {
   const isYesOrNo = BY_PERMUTATION.has(measure.measure) && design.by === "scenario";
-  if (!isYesOrNo || both.some(({ n }) => n !== 1)) return null;
+  if (!isYesOrNo || both.length < 2 || both.some(({ n }) => n !== 1)) return null;
   const count = (treatment: number, control: number) =>
     both.filter(({ treatmentSum, controlSum }) => treatmentSum === treatment && controlSum === control).length;
   return { both: count(1, 1), onlyTreatment: count(1, 0), onlyControl: count(0, 1), neither: count(0, 0) };
@@ -525,13 +524,14 @@ function bootstrap(clusters: readonly ClusterSum[], draws: Draws, luck: Key, fac
 }
 
 /** Where clusters lie crosswise, those of which there are fewer are flipped: with the others they have luck in common. */
-function flipped(cells: readonly (ClusterSum & Crossing)[], twoWay: boolean, luck: Key): SignFlip {
-  const clusters = twoWay ? fewerClusters(cells) : cells;
-  return signFlip(
-    clusters.map(({ sum }) => sum),
-    keyed,
-    keyed.within(luck, "sign flip"),
-  );
+function flipped(cells: readonly (ClusterSum & Crossing)[], twoWay: boolean, luck: Key): Permutation {
+  const sums = (twoWay ? fewerClusters(cells) : cells).map(({ sum }) => sum);
+  return { ...signFlip(sums, keyed, keyed.within(luck, "sign flip")), test: "sign-flip" };
+}
+
+/** Of independent pairs every pattern of signs can be counted, however many there are. */
+function discordant({ onlyTreatment, onlyControl }: PairedCounts): Permutation {
+  return { p: mcnemar(onlyTreatment, onlyControl), method: "exact", n: onlyTreatment + onlyControl, test: "McNemar" };
 }
 
 /** Cells that lie crosswise, added up by scenario or by replicate: by whichever there are fewer of. */

@@ -7,7 +7,6 @@
  * little. With pairs of 0/1 outcomes as clusters this *is* McNemar's exact test.
  */
 import type { Draws, Key } from "../random.ts";
-import { mcnemar } from "./mcnemar.ts";
 
 export interface SignFlip {
   /** The chance, were both sides alike, of a total as far out as the one observed. */
@@ -54,11 +53,6 @@ export function signFlip(
   const rounding = 1e-12 * sizes.reduce((sum, size) => sum + size, 0);
   const isHit = (flipped: number) => (side === "either" ? Math.abs(flipped) : flipped) >= observed - rounding;
 
-  // Where all differ by as much, only how many went either way counts: that can be added up, whatever their number.
-  if (n > EXACT_UP_TO && side === "either" && sizes[n - 1]! - sizes[0]! <= rounding) {
-    const way = Math.round((n + total / sizes[0]!) / 2);
-    return { p: mcnemar(way, n - way), method: "exact", n };
-  }
   if (n <= EXACT_UP_TO) {
     const patterns = 2 ** n;
     const hits = count(patterns, (pattern) => isHit(signed(sizes, (at) => ((pattern >> at) & 1) === 1)));
