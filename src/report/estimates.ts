@@ -62,7 +62,7 @@ export interface Difference extends Estimated {
   pairing(): number | null;
   /**
    * The smallest true difference that so many clusters, as noisy as these, show with this power at this level (two-sided): by the t test,
-   * played through. Null where there is no interval.
+   * played through. Null where there is no interval, or one of no width: that tells nothing of the noise.
    */
   detectable(level: number, power: number): number | null;
 }
@@ -416,7 +416,7 @@ function differenceOf(
     p: permutation?.p ?? pOf(difference),
     pairing: () => varianceRatio(both, difference, twoWay),
     detectable: (level, wanted) => {
-      if (difference.low === null) return null;
+      if (difference.low === null || difference.low === difference.high) return null;
       const independent = twoWay ? fewerClusters(clusters) : clusters;
       const key = keyed.within(luck, "power");
       const planned = { clusters: independent, n: independent.length, alpha: level, draws: keyed, key };
