@@ -11,6 +11,7 @@ import { printSummary, verdictCode } from "./summary.ts";
 
 const flags = {
   out: text("file to write (default: report.html in the folder)", "FILE"),
+  definition: text("folder of a report definition of one's own: queries, specs, words (default: what ships)", "DIR"),
   strict: on("exit 1 also where a hypothesis is not shown"),
 };
 
@@ -32,7 +33,10 @@ export const report: Command = {
   usage: "report <dir>",
   says: "make the report again from what a run wrote",
   flags,
-  examples: [["report out/deepswe-headline", "writes out/deepswe-headline/report.html anew"]],
+  examples: [
+    ["report out/deepswe-headline", "writes out/deepswe-headline/report.html anew"],
+    ["report out/deepswe-headline --definition my-report", "with charts of your own: the README says how"],
+  ],
   async does(argv, { stdout, stderr, environment }) {
     const { given, faults } = readFlags(argv, flags, ["dir"]);
     refuse(...faults);
@@ -43,7 +47,11 @@ export const report: Command = {
     const standing = frozenIn(folder);
     if (standing === "not here") screen.line("frozen, but none of its files is here: not checked again");
     const file = given.out ?? join(folder.path, "report.html");
-    const summary = await writeReport(folder.database, file);
+    const summary = await writeReport(
+      folder.database,
+      file,
+      given.definition === undefined ? {} : { definition: given.definition },
+    );
     if (given.out === undefined) {
       writeWhole(folder.summary, `${JSON.stringify(summary, null, 2)}\n`);
       writeWhole(folder.junit, junitOf(summary, given.strict));

@@ -4,6 +4,7 @@
  * A report is data: queries, specs and words. Intervals are worked out in TypeScript, so they are put where queries can reach
  * them: temporary tables beside those of the file, which stays as it is. reports/default/report.yaml lists them.
  */
+import { kaplanMeier, restrictedMean, type SurvivalStep } from "../stats/survival.ts";
 import { wilson } from "../stats/wilson.ts";
 import type { Reading } from "../telemetry/store.ts";
 import { literal } from "../telemetry/table.ts";
@@ -109,6 +110,7 @@ export async function tellAnswers(
     ]),
   );
   await tellShares(reading, labels);
+  await tellSurvival(reading, experiment);
   if (experiment.hasCalls) await tellFirstControl(reading);
 }
 
@@ -136,6 +138,70 @@ async function tellFirstControl(reading: Reading): Promise<void> {
     `CREATE OR REPLACE TEMP MACRO counted_quantile(value, reached, n, p) AS
      ${value("floor")} + (${value("ceil")} - ${value("floor")}) * any_value(${place} - floor(${place}))`,
   );
+}
+
+/** Steps of all curves of a chart together. */
+const MOST_STEPS = 900;
+
+/**
+ * `survival`: which share of each arm's trials is not submitted yet, by Kaplan and Meier; `restricted`: the mean time until they are,
+ * up to the longest trial. Who was cut off counts for as long as it was seen; who gave up, or ran into a limit of its own, never
+ * submits. Trials that the infrastructure failed are left out.
+ */
+async function tellSurvival(reading: Reading, { arms }: Experiment): Promise<void> {
+  const counts = await reading.rows<{ arm: string; at: number; ending: "done" | "cut" | "never"; trials: number }>(
+    `SELECT arm::VARCHAR AS arm, duration_seconds::DOUBLE AS at, count(*)::INTEGER AS trials,
+       CASE WHEN outer_timeout THEN 'cut' WHEN outcome IN ('submitted', 'partial', 'ended') THEN 'done' ELSE 'never' END AS ending
+     FROM trials WHERE outcome <> 'infrastructure' AND duration_seconds IS NOT NULL GROUP BY ALL ORDER BY ALL`,
+  );
+  const horizon = Math.max(0, ...counts.map(({ at }) => at));
+  const curves: Value[][] = [];
+  const means: Value[][] = [];
+  for (const { row, label } of arms) {
+    const own = counts.filter(({ arm }) => arm === row.arm);
+    if (own.length === 0 || horizon === 0) continue;
+    const each = own.flatMap(({ at, ending, trials }) =>
+      new Array<(typeof own)[number]>(trials).fill({
+        arm: row.arm,
+        at: ending === "never" ? horizon : at,
+        ending,
+        trials,
+      }),
+    );
+    const lifetimes = { times: each.map(({ at }) => at), cutOff: each.map(({ ending }) => ending !== "done") };
+    const steps = thinned(kaplanMeier(lifetimes, CONFIDENCE), Math.floor(MOST_STEPS / arms.length));
+    const last = steps.at(-1) ?? { share: 1, low: 1, high: 1 };
+    const start = { x: 0, share: 1, low: 1, high: 1, atRisk: each.length };
+    const stillAt = each.filter(({ at }) => at >= horizon).length;
+    for (const { x, share, low, high, atRisk } of [start, ...steps, { ...last, x: horizon, atRisk: stillAt }]) {
+      curves.push([row.position, label, x, share, low, high, atRisk]);
+    }
+    const mean = restrictedMean(lifetimes, horizon, CONFIDENCE);
+    means.push([row.position, label, mean.value, mean.low, mean.high, horizon, each.length]);
+  }
+  await make(
+    reading,
+    "survival",
+    "position INTEGER, arm VARCHAR, seconds DOUBLE, share DOUBLE, low DOUBLE, high DOUBLE, at_risk INTEGER",
+    curves,
+  );
+  await make(
+    reading,
+    "restricted",
+    "position INTEGER, arm VARCHAR, value DOUBLE, low DOUBLE, high DOUBLE, horizon DOUBLE, trials INTEGER",
+    means,
+  );
+}
+
+/** So many steps or a few more, the last among them: wherever the share has lost another part of what it loses in all. */
+function thinned(steps: readonly SurvivalStep[], atMost: number): readonly SurvivalStep[] {
+  let level = -1;
+  return steps.filter(({ share }, at) => {
+    const reached = Math.floor((1 - share) * atMost);
+    const isKept = reached > level || at === steps.length - 1;
+    if (isKept) level = reached;
+    return isKept;
+  });
 }
 
 /** `shares`: how many trials of each arm and kind had an outcome, with Wilson's interval. */
