@@ -1,8 +1,8 @@
 /**
  * Is it no worse than, or the same as, within a margin that was declared before?
  *
- * An interval that holds 0 shows neither: it may hold a great harm as well. Here it has to lie within the margin, and with it
- * the question is turned round: a difference as large as the margin is what has to be ruled out.
+ * An interval that holds 0 shows neither: it may hold a great harm as well. Here it has to lie within the margin, and
+ * with it the question is turned round: a difference as large as the margin is what has to be ruled out.
  */
 import type { Estimate } from "./estimate.ts";
 import { type StudentEstimate, studentTail } from "./pValue.ts";
@@ -22,11 +22,11 @@ export interface Margin {
 }
 
 /**
- * Non-inferiority: the difference (treatment − control) is not worse by the margin or more. With an interval of 95 % a test at
- * 2.5 %, one-sided.
+ * Non-inferiority: the difference (treatment − control) is not worse by the margin or more. With an interval of 95 % a
+ * test at 2.5 %, one-sided.
  *
- * Piaggio and others, *Reporting of Noninferiority and Equivalence Randomized Trials*, JAMA 308 (2012) 2594–2604. Assumes
- * what the interval assumes, and a margin that was not chosen by looking at the data.
+ * Piaggio and others, *Reporting of Noninferiority and Equivalence Randomized Trials*, JAMA 308 (2012) 2594–2604.
+ * Assumes what the interval assumes, and a margin that was not chosen by looking at the data.
  */
 export function noWorse(difference: StudentEstimate, { margin, worse }: Margin): WithinMargin {
   const shown = liesWithin(difference, { margin, worse });
@@ -35,11 +35,12 @@ export function noWorse(difference: StudentEstimate, { margin, worse }: Margin):
 }
 
 /**
- * Equivalence: two one-sided tests, and the larger p-value of the two. The difference is smaller than the margin either way.
- * The usual level of 5 % is an interval of 90 %; one of 95 % is stricter.
+ * Equivalence: two one-sided tests, and the larger p-value of the two. The difference is smaller than the margin either
+ * way. The usual level of 5 % is an interval of 90 %; one of 95 % is stricter.
  *
- * Schuirmann, *A Comparison of the Two One-Sided Tests Procedure and the Power Approach*, Journal of Pharmacokinetics and
- * Biopharmaceutics 15 (1987) 657–680. Assumes what the interval assumes, and a margin that was not chosen by looking.
+ * Schuirmann, *A Comparison of the Two One-Sided Tests Procedure and the Power Approach*, Journal of Pharmacokinetics
+ * and Biopharmaceutics 15 (1987) 657–680. Assumes what the interval assumes, and a margin that was not chosen by
+ * looking.
  */
 export function equivalent(difference: StudentEstimate, margin: number): WithinMargin {
   const [above, below] = [

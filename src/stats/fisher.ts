@@ -19,7 +19,8 @@ const AS_LIKELY = 1 + 1e-7;
  * `lower` and `higher` those in which treatment has so few or so many successes.
  *
  * Fisher, *The Logic of Inductive Inference*, Journal of the Royal Statistical Society 98 (1935) 39–82. Assumes that
- * tries are independent, and takes both margins as given, which makes it cautious.
+ * tries are independent, and takes both margins as given, which makes it cautious: with nothing to find it rejects at
+ * 5 % in 1.9 % of experiments of 113 and 113 tries with a share of 4 %.
  */
 export function fisherExact(
   treatment: Counts,

@@ -1,8 +1,8 @@
 /**
  * How far apart two shares are, with an interval made of the shares' own.
  *
- * Newcombe's intervals combine Wilson's of either side, so that they stay within −1 and 1 and have a width where nothing, or
- * everything, succeeded.
+ * Newcombe's intervals combine Wilson's of either side, so that they stay within −1 and 1 and have a width where
+ * nothing, or everything, succeeded.
  */
 import { counted } from "./binomial.ts";
 import type { Estimate } from "./estimate.ts";
@@ -14,7 +14,8 @@ import { wilson } from "./wilson.ts";
  * Treatment's share − control's, in groups that are not paired; `n` counts the tries of both.
  *
  * Newcombe, *Interval Estimation for the Difference Between Independent Proportions*, Statistics in Medicine 17 (1998)
- * 873–890, method 10. Assumes independent tries.
+ * 873–890, method 10. Assumes independent tries. Coverage of 95 %, exact: 94.8 to 96.9 where
+ * test/stats/coverage.test.ts looked.
  */
 export function newcombe(treatment: Counts, control: Counts, confidence = 0.95): Estimate {
   const one = wilson(treatment.successes, treatment.n, confidence);
@@ -40,7 +41,9 @@ export interface PairedCounts {
  * Treatment's share − control's over pairs; `n` counts the pairs.
  *
  * Newcombe, *Improved Confidence Intervals for the Difference Between Binomial Proportions Based on Paired Data*,
- * Statistics in Medicine 17 (1998) 2635–2650, method 10. Assumes that pairs are independent of one another.
+ * Statistics in Medicine 17 (1998) 2635–2650, method 10. Assumes that pairs are independent of one another. Coverage of
+ * 95 %, exact: 95.3 to 96.9 with 10 to 30 % of pairs discordant, and cautious where hardly any is (97.3 at 50 pairs and
+ * 12 %).
  */
 export function newcombePaired(pairs: PairedCounts, confidence = 0.95): Estimate {
   const { both, onlyTreatment, onlyControl, neither } = pairs;

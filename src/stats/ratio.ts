@@ -29,7 +29,9 @@ export interface Resampling {
  *
  * Cochran, *Sampling Techniques* (3rd ed., 1977), section 6.3, for the linearisation; Cameron and Miller, *A
  * Practitioner's Guide to Cluster-Robust Inference*, Journal of Human Resources 50 (2015) 317–372, for G/(G−1) and
- * t(G−1). Assumes independent clusters and enough of them for the ratio to be nearly straight in its totals.
+ * t(G−1). Assumes independent clusters and enough of them for the ratio to be nearly straight in its totals. Coverage
+ * of 95 % on heavy-tailed clusters (test/stats/studies.ts): a mean 94 to 95 from 10 clusters on, a relative change 93
+ * at 10 and 94 to 95 from 20 on.
  *
  * @param what is estimated, as a refusal will call it: "a difference"
  */
@@ -46,7 +48,8 @@ export function ratio(clusters: readonly Share[], confidence: number, what: stri
  *
  * Efron, *Better Bootstrap Confidence Intervals*, Journal of the American Statistical Association 82 (1987) 171–185.
  * Assumes independent clusters that are one another's like. The answer depends on the clusters' figures and the key,
- * not on the clusters' order.
+ * not on the clusters' order. Coverage of 95 % on heavy-tailed clusters: 85 with 10 of them, 90 with 20, 91 with 30, 93
+ * from about 100 on; with fewer it is too narrow, and the t interval beside it is the one to believe.
  */
 export function bcaRatio(
   clusters: readonly Share[],

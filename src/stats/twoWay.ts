@@ -18,7 +18,10 @@ export interface Crossing {
  * Cameron, Gelbach and Miller, *Robust Inference with Multiway Clustering*, Journal of Business & Economic Statistics
  * 29 (2011) 238–249: variance by scenario, plus by replicate, less by both at once (counted twice), each with its own
  * G/(G−1); t with n − 1 degrees of freedom. That sum can come out too small or below zero in a small sample: it is
- * never taken for less than the greater of the two one-way variances.
+ * never taken for less than the greater of the two one-way variances. Coverage of 95 % where lengths are heavy-tailed
+ * and the effect differs between scenarios: a mean 90 with 6 scenarios and 30 replicates, 91 with 12 and 10, 93 with 20
+ * and 20, 94 from 30 and 30 on, a relative change a point or two more; where a relative change is the same everywhere
+ * 96 to 99.
  */
 export function twoWayRatio(cells: readonly (Share & Crossing)[], confidence: number, what: string): Estimate {
   const ordered = cells.toSorted(

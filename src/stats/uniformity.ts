@@ -1,6 +1,6 @@
 /**
- * Is the harness biased? Where both sides are the same, p-values fall anywhere from 0 to 1 alike, and a test at 5 % rejects one time in
- * twenty.
+ * Is the harness biased? Where both sides are the same, p-values fall anywhere from 0 to 1 alike, and a test at 5 %
+ * rejects one time in twenty.
  */
 import { binomialCdf, counted } from "./binomial.ts";
 import type { Estimate } from "./estimate.ts";
@@ -17,9 +17,9 @@ export interface Uniformity {
 /**
  * Kolmogorov and Smirnov's test that p-values are uniform.
  *
- * Exact by Marsaglia, Tsang and Wang, *Evaluating Kolmogorov's Distribution*, Journal of Statistical Software 8 (2003) 18; far out by
- * their approximation, right to seven figures. Assumes independent p-values that can take any value: an exact test of few
- * counts has jumps, and should be asked with `rejections`.
+ * Exact by Marsaglia, Tsang and Wang, *Evaluating Kolmogorov's Distribution*, Journal of Statistical Software 8 (2003)
+ * 18; far out by their approximation, right to seven figures. Assumes independent p-values that can take any value: an
+ * exact test of few counts has jumps, and should be asked with `rejections`.
  */
 export function uniformity(ps: readonly number[]): Uniformity {
   const n = ps.length;
@@ -39,9 +39,9 @@ export interface Rejections {
 }
 
 /**
- * Whether tests of nothing reject more often than their level says: the exact binomial test, one-sided, since exact tests of counts
- * may well reject less often. Clopper and Pearson, *The Use of Confidence or Fiducial Limits*, Biometrika 26 (1934) 404–413. Assumes
- * independent tests.
+ * Whether tests of nothing reject more often than their level says: the exact binomial test, one-sided, since exact
+ * tests of counts may well reject less often. Clopper and Pearson, *The Use of Confidence or Fiducial Limits*,
+ * Biometrika 26 (1934) 404–413. Assumes independent tests.
  */
 export function rejections(ps: readonly number[], alpha: number): Rejections {
   const rejected = ps.filter((p) => p <= alpha).length;
