@@ -420,6 +420,42 @@ describe("laws", () => {
     );
   });
 
+  test("an interval for a difference of shares between groups holds it, stays within −1 and 1, and mirrors its sides", () => {
+    fc.assert(
+      fc.property(few, few, few, few, (a, b, c, d) => {
+        fc.pre(a + b > 0 && c + d > 0);
+        const [one, other] = [
+          { successes: a, n: a + b },
+          { successes: c, n: c + d },
+        ];
+        const { value, low, high } = newcombe(one, other);
+        expect(low <= value && value <= high && low >= -1 - 1e-12 && high <= 1 + 1e-12).toBe(true);
+        expect(newcombe(other, one).low).toBeCloseTo(-high, 10);
+      }),
+    );
+  });
+
+  test("Fisher's test is what whole numbers give: the ways to draw a table no likelier, over all ways", () => {
+    const choose = (n: number, k: number): bigint => {
+      let ways = 1n;
+      for (let at = 1; at <= k; at += 1) ways = (ways * BigInt(n - k + at)) / BigInt(at);
+      return ways;
+    };
+    fc.assert(
+      fc.property(few, few, few, few, (a, b, c, d) => {
+        const [n, m, successes] = [a + b, c + d, a + c];
+        let [all, unlikely] = [0n, 0n];
+        for (let count = Math.max(0, successes - m); count <= Math.min(successes, n); count += 1) {
+          const ways = choose(n, count) * choose(m, successes - count);
+          all += ways;
+          if (ways <= choose(n, a) * choose(m, c)) unlikely += ways;
+        }
+        const exact = Number((unlikely * 10n ** 15n) / all) / 1e15;
+        expect(fisherExact({ successes: a, n }, { successes: c, n: m })).toBeCloseTo(exact, 10);
+      }),
+    );
+  });
+
   test("a p-value lies under the level just where the interval leaves the bound out", () => {
     fc.assert(
       fc.property(
