@@ -19,7 +19,7 @@ import {
   twoWayMeanDifference,
   twoWayRelativeChange,
 } from "../stats/paired.ts";
-import { minimalDetectable } from "../stats/power.ts";
+import { mcnemarDetectable, minimalDetectable } from "../stats/power.ts";
 import { studentP } from "../stats/pValue.ts";
 import { ratio } from "../stats/ratio.ts";
 import { type SignFlip, signFlip } from "../stats/signFlip.ts";
@@ -62,7 +62,7 @@ export interface Difference extends Estimated {
   pairing(): number | null;
   /**
    * The smallest true difference that so many clusters, as noisy as these, show with this power at this level (two-sided): by the t test,
-   * played through. Null where there is no interval, or one of no width: that tells nothing of the noise.
+   * played through; of independent pairs of a yes or no, by McNemar's test. Null where there is no interval, or one of no width: that tells nothing of the noise.
    */
   detectable(level: number, power: number): number | null;
 }
@@ -414,8 +414,17 @@ function differenceOf(
     permutation,
     refusal: refused.why,
     p: permutation?.p ?? pOf(difference),
-    pairing: () => varianceRatio(both, difference, twoWay),
+    pairing: () => varianceRatio(both, twoWay),
     detectable: (level, wanted) => {
+      if (pairs !== null) {
+        const shown = mcnemarDetectable(
+          both.length,
+          (pairs.onlyTreatment + pairs.onlyControl) / both.length,
+          level,
+          wanted,
+        );
+        return shown === null ? null : factor * shown;
+      }
       if (difference.low === null || difference.low === difference.high) return null;
       const independent = twoWay ? fewerClusters(clusters) : clusters;
       const key = keyed.within(luck, "power");
@@ -430,17 +439,17 @@ function pOf({ low, high, ...rest }: Estimated): number | null {
 }
 
 /** The variance of a difference between sides that are independent is the sum of theirs; widths of intervals stand for errors. */
-function varianceRatio(both: readonly PairedCell[], paired: Estimated, twoWay: boolean): number | null {
-  const side = (sumOf: (cell: PairedCell) => number) => {
+function varianceRatio(both: readonly PairedCell[], twoWay: boolean): number | null {
+  const variance = (sumOf: (cell: PairedCell) => number) => {
     const shares = both.map((cell) => ({ ...cell, numerator: sumOf(cell), denominator: cell.n }));
-    return estimated(0, both.length, () =>
+    const { low, high } = estimated(0, both.length, () =>
       twoWay ? twoWayRatio(shares, CONFIDENCE, "a mean") : ratio(shares, CONFIDENCE, "a mean"),
     );
+    return low === null || high === null ? 0 : (high - low) ** 2;
   };
-  const square = ({ low, high }: Estimated) => (low === null || high === null ? null : (high - low) ** 2);
-  const [treatment, control] = [side((cell) => cell.treatmentSum), side((cell) => cell.controlSum)].map(square);
-  const own = square(paired);
-  return treatment == null || control == null || !own ? null : (treatment + control) / own;
+  const paired = variance((cell) => cell.treatmentSum - cell.controlSum);
+  if (paired === 0) return null;
+  return (variance((cell) => cell.treatmentSum) + variance((cell) => cell.controlSum)) / paired;
 }
 
 /** Pairs of a yes or no that are independent of one another, counted by how either side came out; null where they are not. */

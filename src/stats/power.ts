@@ -99,6 +99,26 @@ export function mcnemarPower(n: number, { onlyTreatment, onlyControl }: Discorda
 }
 
 /**
+ * The smallest difference of shares that McNemar's exact test shows with this power, with n independent pairs of which such a share
+ * comes out differently; or a larger share, where the difference needs it. Null where n pairs show no difference at all.
+ */
+export function mcnemarDetectable(n: number, discordance: number, alpha: number, wanted = 0.8): number | null {
+  const shows = (difference: number) => {
+    const differently = Math.max(discordance, difference);
+    const onlyControl = (differently - difference) / 2;
+    return mcnemarPower(n, { onlyTreatment: differently - onlyControl, onlyControl }, alpha) >= wanted;
+  };
+  if (!shows(1)) return null;
+  let [low, high] = [0, 1];
+  for (let step = 0; step < 30; step += 1) {
+    const middle = (low + high) / 2;
+    if (shows(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+/**
  * The smallest difference of shares that n independent pairs show, by the normal approximation, where so many pairs come out
  * differently.
  *

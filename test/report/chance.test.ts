@@ -60,3 +60,20 @@ test("a panel of two arms alike shows nothing, and one with a real effect beside
   expect(hypotheses[0]).toMatchObject({ p: 1, effect: { value: 0, low: 0, high: 0 } });
   expect(hypotheses[0]!.minimal_detectable).toBeUndefined();
 });
+
+test("one replicate in which no trial of either arm is cut off says how large a difference it would have shown", async () => {
+  const path = join(place, "one.duckdb");
+  const [control, , budgeted] = THREE_ARMS;
+  const lower = { measure: "outer_timeout", arm: "budgeted", against: "control", expect: "lower" };
+  await writeSynthetic(path, {
+    arms: [control!, budgeted!],
+    tasks: 40,
+    replicates: 1,
+    hypotheses: [lower],
+    published: [],
+  });
+  const [judged] = (await summarise(path)).hypotheses;
+  expect(judged).toMatchObject({ verdict: "NOT SHOWN", p: 1, effect: { value: 0 } });
+  // Six pairs of 40 have to differ, all one way, four times in five.
+  expect(1 - binomialCdf(5, 40, judged!.minimal_detectable!)).toBeCloseTo(0.8, 6);
+});
