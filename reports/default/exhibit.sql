@@ -1,8 +1,9 @@
--- One exhibit: what holds the model, and until when, in each arm. $scenario is the exhibit, $limit its outer limit or null.
+-- One trial under each arm: what holds the model, and until when. $scenario is an exhibit, or $pair a pair of the panel; the other is
+-- null. $limit is the outer limit, or null.
 WITH told AS (
   SELECT o.position, o.arm, o.told, o.reserve_seconds, e.event_index, e.at_seconds::DOUBLE AS at_seconds, e.event::VARCHAR AS event, e.call_index
   FROM events AS e JOIN arm_order AS o ON o.name = e.arm::VARCHAR
-  WHERE e.exhibit::VARCHAR = $scenario
+  WHERE e.exhibit::VARCHAR = $scenario OR e.trial_id IN (SELECT trial_id FROM trials WHERE pair_key = $pair)
 ),
 -- The moments at which what happens changes: a call, the policy's grant, control, the end. Calls may stand side by side.
 moments AS (

@@ -90,3 +90,272 @@
     if (section) seen.observe(section);
   }
 })();
+
+/**
+ * The table of trials: every pair that the page carries, sorted and filtered by the reader. A trial's address, `#trial-` and its number,
+ * opens the pair it belongs to; where no events of it were kept, its figures and the command that shows it.
+ */
+(() => {
+  const source = document.getElementById("trial-data");
+  if (source === null) return;
+  const data = JSON.parse(source.textContent);
+  const place = document.getElementById("trial-table");
+  const panel = document.getElementById("trial-shown");
+  const ROWS = 25;
+
+  const pairs = data.pairs.map(([key, replicate, scenario, kind, drilled, trials]) => ({
+    key,
+    replicate,
+    drilled: drilled === 1,
+    scenario: data.scenarios[scenario],
+    kind: data.kinds[kind],
+    trials: new Map(
+      trials.map(([arm, id, outcome, ...values]) => [arm, { id, outcome: data.outcomes[outcome], values }]),
+    ),
+  }));
+  const state = {
+    measure: 0,
+    one: 0,
+    other: Math.min(1, data.arms.length - 1),
+    text: "",
+    outcome: "",
+    sort: "apart",
+    down: true,
+    page: 0,
+  };
+
+  const make = (name, attributes = {}, ...inside) => {
+    const element = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) {
+      if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+      else if (value !== false) element.setAttribute(key, value === true ? "" : value);
+    }
+    element.append(...inside.filter((each) => each !== null));
+    return element;
+  };
+  const words = (text) => text.replaceAll("_", " ");
+  const shown = (value, decimals) =>
+    value === null || value === undefined
+      ? "–"
+      : value
+          .toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
+          .replace("-", "−");
+  const figure = (pair, arm) => pair.trials.get(arm)?.values[state.measure] ?? null;
+  const apart = (pair) => {
+    const [one, other] = [figure(pair, state.one), figure(pair, state.other)];
+    return one === null || other === null ? null : other - one;
+  };
+
+  const columns = () => [
+    { key: "scenario", head: "scenario", of: (pair) => pair.scenario },
+    { key: "replicate", head: "replicate", number: true, of: (pair) => pair.replicate },
+    { key: "kind", head: "kind", of: (pair) => pair.kind },
+    {
+      key: "outcome-one",
+      head: `${data.arms[state.one]}: outcome`,
+      of: (pair) => pair.trials.get(state.one)?.outcome ?? "",
+    },
+    { key: "one", head: data.arms[state.one], number: true, of: (pair) => figure(pair, state.one) },
+    {
+      key: "outcome-other",
+      head: `${data.arms[state.other]}: outcome`,
+      of: (pair) => pair.trials.get(state.other)?.outcome ?? "",
+    },
+    { key: "other", head: data.arms[state.other], number: true, of: (pair) => figure(pair, state.other) },
+    { key: "apart", head: "difference", number: true, of: apart },
+  ];
+
+  const matching = () => {
+    const wanted = state.text.trim().toLowerCase();
+    return pairs.filter((pair) => {
+      const outcomes = [state.one, state.other].map((arm) => pair.trials.get(arm)?.outcome);
+      if (state.outcome === "differs" && outcomes[0] === outcomes[1]) return false;
+      if (state.outcome !== "" && state.outcome !== "differs" && !outcomes.includes(state.outcome)) return false;
+      return wanted === "" || `${pair.scenario} ${pair.replicate} ${words(pair.kind)}`.toLowerCase().includes(wanted);
+    });
+  };
+  const sorted = (found) => {
+    const column = columns().find(({ key }) => key === state.sort) ?? columns().at(-1);
+    const size = (value) => (column.key === "apart" && value !== null ? Math.abs(value) : value);
+    const compare = (a, b) => {
+      const [one, other] = [size(column.of(a)), size(column.of(b))];
+      if (one === null || other === null) return (one === null) - (other === null);
+      const order = typeof one === "number" ? one - other : one < other ? -1 : one > other ? 1 : 0;
+      return state.down ? -order : order;
+    };
+    // Equal ones stay as they came: most different first.
+    return found
+      .map((pair, at) => ({ pair, at }))
+      .sort((a, b) => compare(a.pair, b.pair) || a.at - b.at)
+      .map(({ pair }) => pair);
+  };
+
+  const select = (label, options, value, change) =>
+    make(
+      "label",
+      {},
+      `${label} `,
+      make(
+        "select",
+        { "aria-label": label, onchange: ({ target }) => change(target.value) },
+        ...options.map(([key, text]) => make("option", { value: key, selected: String(key) === String(value) }, text)),
+      ),
+    );
+  const arms = data.arms.map((arm, at) => [at, arm]);
+  const set = (changes) => {
+    Object.assign(state, { page: 0 }, changes);
+    draw();
+  };
+
+  const status = make("p", { role: "status", class: "note" });
+  const body = make("div", { class: "scroll", role: "region", "aria-label": "Pairs of trials", tabindex: "0" });
+  const pager = make("p", { class: "pager" });
+  const search = make("input", {
+    type: "search",
+    "aria-label": "Find",
+    oninput: ({ target }) => set({ text: target.value }),
+  });
+  place.replaceChildren(
+    make(
+      "div",
+      { class: "controls" },
+      select(
+        "Measure",
+        data.measures.map(({ title }, at) => [at, title]),
+        state.measure,
+        (value) => set({ measure: Number(value) }),
+      ),
+      select("Arm", arms, state.other, (value) => set({ other: Number(value) })),
+      select("against", arms, state.one, (value) => set({ one: Number(value) })),
+      select(
+        "Outcome",
+        [["", "any"], ["differs", "differs"], ...data.outcomes.map((outcome) => [outcome, words(outcome)])],
+        state.outcome,
+        (value) => set({ outcome: value }),
+      ),
+      make("label", {}, "Find ", search),
+    ),
+    status,
+    body,
+    pager,
+  );
+  delete place.dataset.static;
+
+  function draw() {
+    const found = sorted(matching());
+    const pages = Math.max(1, Math.ceil(found.length / ROWS));
+    state.page = Math.min(state.page, pages - 1);
+    const { title, decimals } = data.measures[state.measure];
+    const here = found.slice(state.page * ROWS, (state.page + 1) * ROWS);
+    status.textContent = `${found.length.toLocaleString("en")} of ${pairs.length.toLocaleString("en")} pairs, by ${title}`;
+    const heads = columns().map(({ key, head, number }, at) => {
+      const isSorted = key === state.sort;
+      const mark = isSorted ? (state.down ? " ▼" : " ▲") : "";
+      const sort = () => {
+        set({ sort: key, down: isSorted ? !state.down : true });
+        // The button that was pressed is another one now: whoever walks with the keyboard stays where they were.
+        body.querySelectorAll("thead button")[at].focus();
+      };
+      return make(
+        "th",
+        {
+          scope: "col",
+          class: number ? "number" : false,
+          "aria-sort": isSorted ? (state.down ? "descending" : "ascending") : false,
+        },
+        make("button", { type: "button", onclick: sort }, `${head}${mark}`),
+      );
+    });
+    const rows = here.map((pair) => {
+      const id = pair.trials.get(state.other)?.id ?? [...pair.trials.values()][0].id;
+      const cells = columns().map(({ key, number, of }) => {
+        const value = of(pair);
+        if (key === "scenario")
+          return make("th", { scope: "row" }, make("a", { href: `#trial-${id}` }, make("bdi", {}, value)));
+        const sign = key === "apart" && value > 0 ? "+" : "";
+        const text =
+          typeof value === "string" ? words(value) : `${sign}${shown(value, key === "replicate" ? 0 : decimals)}`;
+        return make("td", { class: number ? "number" : false }, text);
+      });
+      return make("tr", {}, ...cells);
+    });
+    const caption = make("caption", { class: "unseen" }, `Pairs of trials, by ${title}`);
+    body.replaceChildren(
+      make("table", {}, caption, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows)),
+    );
+    const step = (by, text, off) =>
+      make(
+        "button",
+        {
+          type: "button",
+          disabled: off,
+          onclick: () => {
+            state.page += by;
+            draw();
+          },
+        },
+        text,
+      );
+    pager.replaceChildren(
+      step(-1, "Earlier", state.page === 0),
+      ` page ${state.page + 1} of ${pages} `,
+      step(1, "Later", state.page >= pages - 1),
+    );
+  }
+
+  /** A trial of which the page knows figures only. */
+  function tell(pair, chosen) {
+    const number = ((pair.key - 1) % data.tasks) + 1;
+    const quoted = (word) => (/^[\w@%+=:,./#-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+    const rows = [...pair.trials].map(([arm, { id, outcome, values }]) =>
+      make(
+        "tr",
+        id === chosen ? { "aria-current": "true" } : {},
+        make("th", { scope: "row" }, data.arms[arm]),
+        make("td", {}, words(outcome)),
+        ...values.map((value, at) => make("td", { class: "number" }, shown(value, data.measures[at].decimals))),
+      ),
+    );
+    const heads = ["arm", "outcome", ...data.measures.map(({ title }) => title)].map((head) =>
+      make("th", { scope: "col" }, head),
+    );
+    const arm = [...pair.trials].find(([, { id }]) => id === chosen)?.[0] ?? 0;
+    const command = `yieldpoint replay ${quoted(`${data.panel}#${String(number).padStart(3, "0")}`)} --arm ${quoted(data.called[arm])} --replicate ${pair.replicate} --seed ${data.seed}`;
+    panel.replaceChildren(
+      make("h3", {}, make("bdi", {}, pair.scenario), `, replicate ${pair.replicate}`),
+      make(
+        "div",
+        { class: "scroll", role: "region", "aria-label": "The trials of this pair", tabindex: "0" },
+        make(
+          "table",
+          {},
+          make("caption", { class: "unseen" }, "The trials of this pair"),
+          make("thead", {}, make("tr", {}, ...heads)),
+          make("tbody", {}, ...rows),
+        ),
+      ),
+      make("p", { class: "note" }, "Its moments were not kept. This shows them: ", make("code", {}, command)),
+    );
+    panel.hidden = false;
+    panel.scrollIntoView({ block: "center" });
+    panel.focus({ preventScroll: true });
+  }
+
+  const follow = () => {
+    const id = Number(/^#trial-(\d+)$/.exec(location.hash)?.[1] ?? Number.NaN);
+    const key = Number(/^#pair-(\d+)$/.exec(location.hash)?.[1] ?? Number.NaN);
+    const pair = pairs.find((each) => each.key === key || [...each.trials.values()].some((trial) => trial.id === id));
+    if (pair === undefined) return;
+    if (!pair.drilled) {
+      tell(pair, id);
+      return;
+    }
+    panel.hidden = true;
+    const fold = document.getElementById(`pair-${pair.key}`);
+    fold.open = true;
+    fold.scrollIntoView();
+  };
+  window.addEventListener("hashchange", follow);
+  draw();
+  follow();
+})();

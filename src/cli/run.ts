@@ -9,6 +9,7 @@ import { openStore, StoreError } from "../telemetry/store.ts";
 import { literal } from "../telemetry/table.ts";
 import { TABLES } from "../telemetry/tables.ts";
 import type { Command, Outside } from "./command.ts";
+import { keepDrilled } from "./drill.ts";
 import { EXIT, Incomplete } from "./exit.ts";
 import { choice, type Given, on, readFlags, text, texts, whole } from "./flags.ts";
 import { type Folder, folderFault, takeFolder, writeWhole } from "./folder.ts";
@@ -152,6 +153,10 @@ async function simulated(
     if (conducted.worlds < panel.replicates) {
       screen.line(`interrupted: ${conducted.worlds} of ${panel.replicates} replicates are kept, whole`);
       return "interrupted";
+    }
+    if (given.detail !== "events") {
+      screen.line("noting moment by moment where arms came out most differently");
+      await keepDrilled(panel, store);
     }
     await store.rows(`UPDATE experiments SET finished_at = ${literal(new Date().toISOString())}`);
     return "done";

@@ -22,7 +22,17 @@ export const GALLERY_DEFINITION = fileURLToPath(new URL("../../reports/gallery/"
 export const MEASURED_DEFINITION = fileURLToPath(new URL("../../reports/measured/", import.meta.url));
 
 /** Parts that are more than a query. */
-const SHOWN = ["thin", "arms", "measures", "exhibits", "published", "cases", "provenance", "dictionary"] as const;
+const SHOWN = [
+  "thin",
+  "trials",
+  "arms",
+  "measures",
+  "exhibits",
+  "published",
+  "cases",
+  "provenance",
+  "dictionary",
+] as const;
 
 const text = z.string().min(1);
 /** What a query needs of a file: single calls, requests to the model, published figures, several arms to weigh, or an oracle. */

@@ -1,16 +1,19 @@
 /** Exhibits: one trial under each arm, as a timeline and as the journal a person reads. No part of any statistic. */
 import type { Reading } from "../telemetry/store.ts";
 import type { Row } from "./chart.ts";
-import type { Experiment } from "./experiment.ts";
+import type { Arm, Experiment } from "./experiment.ts";
 import { lineOf } from "./gallery.ts";
 import { type Html, html } from "./html.ts";
 import { counted, type Names } from "./words.ts";
 
-interface JournalLine {
+/** One line of a journal, and what it is of. */
+export interface JournalLine {
   readonly arm: string;
   readonly seed: number;
   readonly at_seconds: number;
   readonly event: string;
+  readonly call_index: number | null;
+  readonly process_id: number | null;
   readonly until_seconds: number | null;
   readonly journal: string | null;
 }
@@ -35,38 +38,42 @@ export async function exhibitsBlock(
   const blocks: Html[] = [];
   for (const [index, { scenario }] of scenarios.entries()) {
     const lines = await reading.rows<JournalLine & Row>(
-      `SELECT arm::VARCHAR AS arm, seed, at_seconds, event::VARCHAR AS event, until_seconds, journal
-       FROM events WHERE exhibit::VARCHAR = $scenario ORDER BY arm::VARCHAR, event_index`,
+      `SELECT ${LINE} FROM events WHERE exhibit::VARCHAR = $scenario ORDER BY arm::VARCHAR, event_index`,
       { scenario },
     );
     const seed = lines[0]!.seed;
-    const journals = arms
-      .map(({ row }) => ({ arm: row.arm, lines: lines.filter(({ arm }) => arm === row.arm) }))
-      .filter((journal) => journal.lines.length > 0);
-    const printed = journals.map(
-      ({
-        arm,
-        lines: own,
-      }) => html`<section class="journal" aria-label="journal of ${scenario} under ${names.of(arm)}"><h4>${names.chip(arm)}</h4>
-<pre tabindex="0">${own.flatMap(printedLine).join("\n")}</pre></section>`,
-    );
     blocks.push(html`<div class="exhibit"><h3 class="exhibit-name">${scenario}</h3>
 <p class="note">Seed ${seed}, replicate 1, alone in its world. An exhibit shows how it happens, not how often.</p>
 ${await figure(scenario, outerLimit(lines), `exhibit-${index + 1}`)}
-${
-  journals.length <= OPEN
-    ? html`<div class="journals">${printed}</div>`
-    : html`<details><summary>${counted(journals.length, "journal")}</summary><div class="journals">${printed}</div></details>`
-}</div>`);
+${journalsOf(lines, arms, names, scenario)}</div>`);
   }
   return html`${blocks}`;
+}
+
+/** The columns of `events` that a journal line is made of. */
+export const LINE =
+  "arm::VARCHAR AS arm, seed, at_seconds, event::VARCHAR AS event, call_index, process_id, until_seconds, journal";
+
+/** Each arm's journal beside the others'. */
+export function journalsOf(lines: readonly JournalLine[], arms: readonly Arm[], names: Names, of: string): Html {
+  const printed = arms.flatMap(({ row: { arm } }) => {
+    const own = lines.filter((line) => line.arm === arm);
+    if (own.length === 0) return [];
+    return [
+      html`<section class="journal" aria-label="journal of ${of} under ${names.of(arm)}"><h4>${names.chip(arm)}</h4>
+<pre tabindex="0">${own.flatMap(printedLine).join("\n")}</pre></section>`,
+    ];
+  });
+  return printed.length <= OPEN
+    ? html`<div class="journals">${printed}</div>`
+    : html`<details><summary>${counted(printed.length, "journal")}</summary><div class="journals">${printed}</div></details>`;
 }
 
 /**
  * When the harness cut a trial off, which is all that the tables know of an exhibit's limit; null if it cut none. Whoever goes on
  * after a cut may see another.
  */
-function outerLimit(lines: readonly JournalLine[]): number | null {
+export function outerLimit(lines: readonly JournalLine[]): number | null {
   const cuts = lines.filter(({ event }) => event === "cut_off").map(({ at_seconds }) => at_seconds);
   return cuts.length === 0 ? null : Math.min(...cuts);
 }

@@ -41,6 +41,7 @@ import { type Summary, summaryOf } from "./summary.ts";
 import { conventionsFor } from "./theme.ts";
 import { countTimeouts, type Timeouts, thinBlock } from "./thin.ts";
 import { type Tradeoffs, tradeoffsOf } from "./tradeoffs.ts";
+import { trialsBlock } from "./trials.ts";
 import { publishedBlock } from "./validity.ts";
 import { hero, verdictSection } from "./verdict.ts";
 import { counted, dataTable, kept, Names, scrolling } from "./words.ts";
@@ -357,19 +358,11 @@ ${shown}
         return galleryBlock(this.#tables, experiment, this.#findings.observed);
       case "exhibits":
         return exhibitsBlock(this.#tables, experiment, names, (scenario, limit, name) =>
-          this.#figure(
-            this.#definition.exhibit ?? "exhibit",
-            name,
-            {
-              question: "What holds the model, and until when?",
-              note:
-                limit === null
-                  ? ""
-                  : "The line on the right is the outer limit; the mark before it is where a told arm's reserve begins.",
-            },
-            true,
-            { scenario, limit },
-          ),
+          this.#timeline(name, limit, { scenario, pair: null }),
+        );
+      case "trials":
+        return trialsBlock(this.#tables, experiment, names, (pair, limit, name) =>
+          this.#timeline(name, limit, { scenario: null, pair }),
         );
       case "published":
         return publishedBlock(judged, unjudged, names);
@@ -378,6 +371,14 @@ ${shown}
       case "dictionary":
         return dictionaryBlock();
     }
+  }
+
+  /** What holds the model in one trial under each arm, and until when. */
+  #timeline(name: string, limit: number | null, which: Parameters): Promise<Html> {
+    const question = "What holds the model, and until when?";
+    const note = "The line on the right is the outer limit; the mark before it is where a told arm's reserve begins.";
+    const part = { question, note: limit === null ? "" : note };
+    return this.#figure(this.#definition.exhibit ?? "exhibit", name, part, true, { ...which, limit });
   }
 
   /**

@@ -121,7 +121,7 @@ export const published = table("published", "one row for each published figure t
 export const worlds = table("worlds", "one row for each replicate: a world of its own, committed with all its rows", {
   replicate: whole("which repetition of the panel, from 1"),
   digest: text("of all rows of this world: count and sum modulo 2^64 of row hashes, table by table"),
-  rows: big("rows of this world in all other tables"),
+  rows: big("rows of this world in all other tables, but for events that are there for the report alone"),
   delivered_events: big("entries popped from the queue and delivered"),
   ended_seconds: seconds("when the last slot was free again, in the world's time"),
   first_queue_empty_seconds: seconds("when the first arm had no more trials to start, in the world's time"),
@@ -436,7 +436,7 @@ export const notices = table(
 
 export const events = table(
   "events",
-  "one row for each event of a trial, with its journal line; exhibits stand here only",
+  "one row for each event of a trial, with its journal line: of every trial at --detail events, else of those that the report goes into; exhibits stand here only",
   {
     trial_id: orNull(whole("the trial it belongs to; null for an exhibit")),
     exhibit: orNull(
