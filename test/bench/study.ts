@@ -19,7 +19,9 @@ const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const screen = openScreen({ stream: process.stderr, environment: process.env });
 const out = mkdtempSync(join(tmpdir(), "yieldpoint-study-"));
 try {
-  screen.line(`${EXPERIMENTS} panels of ${REPLICATES} replicates, alike and with an effect planted: some three minutes`);
+  screen.line(
+    `${EXPERIMENTS} panels of ${REPLICATES} replicates, alike and with an effect planted: some three minutes`,
+  );
   const { alike, planted } = await panelsOfChance({
     panel: join(root, "test/bench/alike.yaml"),
     experiments: EXPERIMENTS,
