@@ -70,8 +70,13 @@ function makeFolder(path: string): void {
 /** Writes beside the final place, then renames: a reader sees the old file or the new one, whole. */
 export function writeWhole(path: string, content: string): void {
   const beside = `${path}.part`;
-  writeFileSync(beside, content);
-  renameSync(beside, path);
+  try {
+    writeFileSync(beside, content);
+    renameSync(beside, path);
+  } catch (error) {
+    rmSync(beside, { force: true });
+    throw error;
+  }
 }
 
 /** What the manifest says of the frozen panel that was run; null where none was, or nobody knows. */

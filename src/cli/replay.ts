@@ -1,7 +1,7 @@
 /** `replay`: the journal of one trial. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { TrialEvent } from "../agent/events.ts";
 import { journal } from "../agent/journal.ts";
 import { entrant, providerOf, replayAmidOthers, replay as replayTrial } from "../experiment/conduct.ts";
@@ -15,6 +15,8 @@ import { eventOnPaper } from "../telemetry/rows.ts";
 import type { Command } from "./command.ts";
 import { EXIT, UsageError } from "./exit.ts";
 import { choice, on, readFlags, refuse, text, whole } from "./flags.ts";
+import { writeWhole } from "./folder.ts";
+import { traceOfTrial } from "./trace.ts";
 
 const flags = {
   arm: text("under which arm: one of panels/arms.yaml, or of the panel", "NAME"),
@@ -25,6 +27,7 @@ const flags = {
   }),
   speed: whole("how many times as fast the real world goes", 1, { default: 100 }),
   json: on("print the events as one JSON object"),
+  trace: text("a file for the trial as a trace, which Perfetto and chrome://tracing open", "FILE"),
 };
 
 export const replay: Command = {
@@ -36,14 +39,23 @@ export const replay: Command = {
     ["replay panels/deepswe-headline.yaml#017 --arm treatment --replicate 3", "task 17 of the third replicate"],
     ["replay early-failure --arm control --world real --speed 100", "the same, with real children"],
     ["replay hung-test-run --arm control --json", "its events, for a program"],
+    ["replay hung-test-run --arm budgeted --trace hung.trace.json", "a trace as well: drop it on ui.perfetto.dev"],
   ],
-  async does(argv, { stdout }) {
+  async does(argv, { stdout, stderr }) {
     const { given, faults } = readFlags(argv, flags, ["trial"]);
-    refuse(...faults, ...(given.arm === undefined ? ["--arm is missing: expected the name of an arm"] : []));
+    refuse(
+      ...faults,
+      ...(given.arm === undefined ? ["--arm is missing: expected the name of an arm"] : []),
+      ...(given.trace === undefined ? [] : unwritable(given.trace)),
+    );
     const trial = await found(String(argv["trial"]), given.arm!, given.seed, given.replicate);
     const { task, arm, seed } = trial;
     refuse(...uncounted(trial), ...unreached(given.world, trial));
     const events = await eventsIn(given.world, trial, given.speed);
+    if (given.trace !== undefined) {
+      keepTrace(given.trace, traceOfTrial(events, arm.arm));
+      stderr.write(`trace: ${given.trace}\n`);
+    }
     if (given.json) {
       const told = {
         scenario: task.scenario,
@@ -61,6 +73,25 @@ export const replay: Command = {
     return EXIT.done;
   },
 };
+
+/** Why no trace can stand there; looks only. */
+function unwritable(path: string): readonly string[] {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    return [`--trace is ${path}, which is a folder: expected a file to write`];
+  }
+  if (!existsSync(dirname(path))) return [`--trace is ${path}: expected a folder that is there, not ${dirname(path)}`];
+  return [];
+}
+
+function keepTrace(path: string, trace: string): void {
+  try {
+    writeWhole(path, trace);
+  } catch (error) {
+    throw new UsageError(
+      `--trace is ${path}, which cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
 
 type World = "simulated" | "fake-timers" | "real";
 

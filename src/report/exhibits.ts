@@ -13,6 +13,7 @@ export interface JournalLine {
   readonly at_seconds: number;
   readonly event: string;
   readonly call_index: number | null;
+  readonly request_index: number | null;
   readonly process_id: number | null;
   readonly until_seconds: number | null;
   readonly journal: string | null;
@@ -52,7 +53,7 @@ ${journalsOf(lines, arms, names, scenario)}</div>`);
 
 /** The columns of `events` that a journal line is made of. */
 export const LINE =
-  "arm::VARCHAR AS arm, seed, at_seconds, event::VARCHAR AS event, call_index, process_id, until_seconds, journal";
+  "arm::VARCHAR AS arm, seed, at_seconds, event::VARCHAR AS event, call_index, request_index, process_id, until_seconds, journal";
 
 /** Each arm's journal beside the others'. */
 export function journalsOf(lines: readonly JournalLine[], arms: readonly Arm[], names: Names, of: string): Html {
