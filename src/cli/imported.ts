@@ -120,7 +120,11 @@ export function importedFrom(
   };
 }
 
-function readCell(cell: string, { kind, words }: Column): { readonly value: Value } | { readonly expected: string } {
+/** What a cell says, in the units of the tables; or what was expected there. */
+export function readCell(
+  cell: string,
+  { kind, words }: Pick<Column, "kind" | "words">,
+): { readonly value: Value } | { readonly expected: string } {
   const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(cell.trim()) ? Number(cell) : Number.NaN;
   switch (kind) {
     case "flag": {

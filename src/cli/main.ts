@@ -10,6 +10,7 @@ import { exitCodeOf, printFailure } from "./failure.ts";
 import { yargsOptions } from "./flags.ts";
 import { freeze } from "./freeze.ts";
 import { importTrials } from "./import.ts";
+import { init } from "./init.ts";
 import { lint } from "./lint.ts";
 import { policies } from "./policies.ts";
 import { replay } from "./replay.ts";
@@ -18,7 +19,7 @@ import { run } from "./run.ts";
 import { serve } from "./serve.ts";
 import { engineVersion } from "./versions.ts";
 
-const commands: readonly Command[] = [run, report, replay, explain, policies, lint, freeze, importTrials, serve];
+const commands: readonly Command[] = [run, report, replay, explain, policies, lint, freeze, importTrials, init, serve];
 
 // Whoever reads our output may stop reading (`| head`): that is no failure of ours.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
