@@ -60,7 +60,7 @@ export function verified(reference: string): Verified {
   const file = panelFile(reference);
   const path = lockPath(file);
   const lock = lockAt(path, reference);
-  const changed = changedFiles(lock, digestFrom(file));
+  const changed = changedFiles(comparable(lock), digestFrom(file));
   if (changed.length > 0) throw new Tampered(changed.map((each) => inWords(each, path)));
   if (lock.engine !== engineVersion()) throw new EngineDiffers(engineInWords(lock, path));
   const panel = loadPanel(reference);
@@ -74,9 +74,16 @@ export function verified(reference: string): Verified {
 /** What of a frozen panel is still there and no longer the same; null where no file of it is to be found here. */
 export function changedSince(lock: Lock, file: string): readonly string[] | null {
   const digestAt = digestFrom(file);
-  const own = lock.files.filter(({ of }) => of === "panel" || dirname(file).startsWith(packageRoot));
+  const compared = comparable(lock);
+  const own = compared.files.filter(({ of }) => of === "panel" || dirname(file).startsWith(packageRoot));
   if (own.every((each) => digestAt(each) === null)) return null;
-  return changedFiles(lock, digestAt).map((each) => inWords(each, lockPath(file)));
+  return changedFiles(compared, digestAt).map((each) => inWords(each, lockPath(file)));
+}
+
+/** What ships with another version was not changed by anybody: of a panel that was frozen with one, only its own files are compared. */
+function comparable(lock: Lock): Lock {
+  if (lock.engine === engineVersion()) return lock;
+  return { ...lock, files: lock.files.filter(({ of }) => of === "panel") };
 }
 
 function lockAt(path: string, reference: string): Lock {

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Tampered } from "../../src/cli/exit.ts";
-import { freeze, verified } from "../../src/cli/frozen.ts";
+import { EngineDiffers, Tampered } from "../../src/cli/exit.ts";
+import { changedSince, freeze, verified } from "../../src/cli/frozen.ts";
 import type { Lock } from "../../src/experiment/lock.ts";
 import { FileFaults } from "../../src/scenario/fault.ts";
 import { root, yieldpoint } from "../program.ts";
@@ -119,6 +119,30 @@ describe("a lock", () => {
       for (const fault of (error as FileFaults).faults)
         expect(fault).toMatch(/mine\.lock\.json: .*freeze the panel again$/);
     }
+  });
+});
+
+describe("a panel frozen with another version", () => {
+  /** As if that version had shipped another `budgeted`. */
+  const older = (): Lock => ({
+    ...lock(),
+    engine: "0.0.9",
+    files: [...lock().files, { path: "panels/policies/budgeted.yaml", of: "package", sha256: "0".repeat(64) }],
+  });
+
+  test("is not taken for tampered with where what ships has changed, and can be reported", () => {
+    expect(thrownWith(lockFile, Buffer.from(JSON.stringify(older())))).toBeInstanceOf(EngineDiffers);
+    expect(changedSince(older(), panel)).toEqual([]);
+    expect(changedSince({ ...older(), engine: lock().engine }, panel)).toEqual([
+      expect.stringContaining("TAMPERED  panels/policies/budgeted.yaml"),
+    ]);
+  });
+
+  test("is tampered with where a file of its own has changed", () => {
+    const files = older().files.map((each) => (each.path === "mine.yaml" ? { ...each, sha256: "1".repeat(64) } : each));
+    const changed = { ...older(), files };
+    expect((thrownWith(lockFile, Buffer.from(JSON.stringify(changed))) as Tampered).files).toHaveLength(1);
+    expect(changedSince(changed, panel)).toEqual([expect.stringContaining("TAMPERED  mine.yaml")]);
   });
 });
 
