@@ -12,6 +12,7 @@ import { freeze } from "./freeze.ts";
 import { importTrials } from "./import.ts";
 import { init } from "./init.ts";
 import { lint } from "./lint.ts";
+import { plan } from "./plan.ts";
 import { policies } from "./policies.ts";
 import { replay } from "./replay.ts";
 import { report } from "./report.ts";
@@ -19,7 +20,10 @@ import { run } from "./run.ts";
 import { serve } from "./serve.ts";
 import { engineVersion } from "./versions.ts";
 
-const commands: readonly Command[] = [run, report, replay, explain, policies, lint, freeze, importTrials, init, serve];
+const commands: readonly Command[] = [
+  ...[run, report, replay, explain, policies, lint],
+  ...[init, freeze, plan, importTrials, serve],
+];
 
 // Whoever reads our output may stop reading (`| head`): that is no failure of ours.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {

@@ -83,13 +83,22 @@ export interface Definition extends z.infer<typeof shape> {
 }
 
 export function loadDefinition(folder: string): Definition {
+  // What a definition does not say itself is that of the one that ships: it need not copy what it does not change.
+  const places = [folder, DEFAULT_DEFINITION];
+  const isThere = (name: string) => places.some((place) => existsSync(join(place, name)));
   const read = (name: string) => {
+    const place = places.find((each) => existsSync(join(each, name)));
+    if (place === undefined)
+      throw new ReportError(`${join(folder, name)} is not there, and the report definition asks for it`);
+    return readFileSync(join(place, name), "utf8");
+  };
+  const own = (name: string) => {
     const path = join(folder, name);
-    if (!existsSync(path)) throw new ReportError(`${path} is not there, and the report definition asks for it`);
+    if (!existsSync(path)) throw new ReportError(`${path} is not there: a report definition begins with it`);
     return readFileSync(path, "utf8");
   };
   const path = join(folder, "report.yaml");
-  const parsed = shape.safeParse(fromYaml(path, read("report.yaml")));
+  const parsed = shape.safeParse(fromYaml(path, own("report.yaml")));
   if (!parsed.success) {
     const faults = parsed.error.issues.map(({ path: where, message }) => `${path}: ${where.join(".")}: ${message}`);
     throw new ReportError(faults.join("\n"));
@@ -97,7 +106,7 @@ export function loadDefinition(folder: string): Definition {
   return {
     ...parsed.data,
     query: (name) => read(`${name}.sql`),
-    answerQuery: (name) => (existsSync(join(folder, `${name}.answer.sql`)) ? read(`${name}.answer.sql`) : null),
+    answerQuery: (name) => (isThere(`${name}.answer.sql`) ? read(`${name}.answer.sql`) : null),
     spec: (name) => {
       const file = `${name}.vl.json`;
       try {
@@ -107,8 +116,7 @@ export function loadDefinition(folder: string): Definition {
         throw new ReportError(`${join(folder, file)} is not JSON: ${error.message}`);
       }
     },
-    file: (name) =>
-      existsSync(join(folder, name)) ? read(name) : readFileSync(join(DEFAULT_DEFINITION, name), "utf8"),
+    file: read,
   };
 }
 
