@@ -20,7 +20,7 @@ test("a chart is added by one query, one spec and one line", async () => {
   );
   expect(steps.map(({ file }) => file)).toEqual(["exits.sql", "exits.vl.json", "report.yaml"]);
   const definition = join(place, "my-report");
-  cpSync(DEFAULT_DEFINITION, definition, { recursive: true });
+  cpSync(join(DEFAULT_DEFINITION, "report.yaml"), join(definition, "report.yaml"));
   for (const { file, section, text } of steps) {
     const path = join(definition, file);
     if (section === undefined) writeFileSync(path, text);
