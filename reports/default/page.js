@@ -115,9 +115,11 @@
   }));
   const state = {
     measure: 0,
-    one: 0,
-    other: Math.min(1, data.arms.length - 1),
+    one: data.one,
+    other: data.other,
     text: "",
+    kind: "",
+    replicate: "",
     outcome: "",
     sort: "apart",
     down: true,
@@ -168,6 +170,8 @@
   const matching = () => {
     const wanted = state.text.trim().toLowerCase();
     return pairs.filter((pair) => {
+      if (state.kind !== "" && pair.kind !== state.kind) return false;
+      if (state.replicate !== "" && pair.replicate !== Number(state.replicate)) return false;
       const outcomes = [state.one, state.other].map((arm) => pair.trials.get(arm)?.outcome);
       if (state.outcome === "differs" && outcomes[0] === outcomes[1]) return false;
       if (state.outcome !== "" && state.outcome !== "differs" && !outcomes.includes(state.outcome)) return false;
@@ -202,6 +206,7 @@
       ),
     );
   const arms = data.arms.map((arm, at) => [at, arm]);
+  const replicates = [...new Set(pairs.map(({ replicate }) => replicate))].sort((a, b) => a - b);
   const set = (changes) => {
     Object.assign(state, { page: 0 }, changes);
     draw();
@@ -232,6 +237,12 @@
         [["", "any"], ["differs", "differs"], ...data.outcomes.map((outcome) => [outcome, words(outcome)])],
         state.outcome,
         (value) => set({ outcome: value }),
+      ),
+      select("Kind", [["", "any"], ...data.kinds.map((kind) => [kind, words(kind)])], state.kind, (value) =>
+        set({ kind: value }),
+      ),
+      select("Replicate", [["", "any"], ...replicates.map((each) => [each, each])], state.replicate, (value) =>
+        set({ replicate: value }),
       ),
       make("label", {}, "Find ", search),
     ),
@@ -292,14 +303,18 @@
           onclick: () => {
             state.page += by;
             draw();
+            // Whoever leafs with the keyboard stays on the button, or goes to the other one at the end.
+            const [back, on] = pager.querySelectorAll("button");
+            const wanted = by < 0 ? back : on;
+            (wanted.disabled ? (by < 0 ? on : back) : wanted).focus();
           },
         },
         text,
       );
     pager.replaceChildren(
-      step(-1, "Earlier", state.page === 0),
+      step(-1, "Previous", state.page === 0),
       ` page ${state.page + 1} of ${pages} `,
-      step(1, "Later", state.page >= pages - 1),
+      step(1, "Next", state.page >= pages - 1),
     );
   }
 
@@ -316,8 +331,8 @@
         ...values.map((value, at) => make("td", { class: "number" }, shown(value, data.measures[at].decimals))),
       ),
     );
-    const heads = ["arm", "outcome", ...data.measures.map(({ title }) => title)].map((head) =>
-      make("th", { scope: "col" }, head),
+    const heads = ["arm", "outcome", ...data.measures.map(({ title }) => title)].map((head, at) =>
+      make("th", { scope: "col", class: at > 1 ? "number" : false }, head),
     );
     const arm = [...pair.trials].find(([, { id }]) => id === chosen)?.[0] ?? 0;
     const command = `yieldpoint replay ${quoted(`${data.panel}#${String(number).padStart(3, "0")}`)} --arm ${quoted(data.called[arm])} --replicate ${pair.replicate} --seed ${data.seed}`;
@@ -334,7 +349,14 @@
           make("tbody", {}, ...rows),
         ),
       ),
-      make("p", { class: "note" }, "Its moments were not kept. This shows them: ", make("code", {}, command)),
+      data.not_replayed === null
+        ? make(
+            "p",
+            { class: "note" },
+            "The page does not show it moment by moment; this does: ",
+            make("code", {}, command),
+          )
+        : make("p", { class: "note" }, data.not_replayed),
     );
     panel.hidden = false;
     panel.scrollIntoView({ block: "center" });
@@ -354,6 +376,7 @@
     const fold = document.getElementById(`pair-${pair.key}`);
     fold.open = true;
     fold.scrollIntoView();
+    fold.querySelector("summary").focus({ preventScroll: true });
   };
   window.addEventListener("hashchange", follow);
   draw();

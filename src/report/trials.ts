@@ -6,8 +6,9 @@
  * or not its events were kept: where they were not, the page says which command shows them.
  */
 import type { Reading } from "../telemetry/store.ts";
+import { ARMS_ACROSS } from "./armsSection.ts";
 import { type JournalLine, journalsOf, LINE, outerLimit } from "./exhibits.ts";
-import type { Experiment } from "./experiment.ts";
+import type { Arm, Experiment } from "./experiment.ts";
 import { type Html, html, inlineJson, printable } from "./html.ts";
 import { fixed } from "./numbers.ts";
 import { traceOf } from "./trace.ts";
@@ -16,6 +17,7 @@ import { counted, type Names, scrolling, table } from "./words.ts";
 /** What of a trial is told in the table, how it is rounded, and which way is more. */
 const TOLD = [
   { measure: "duration_seconds", title: "duration (s)", decimals: 1 },
+  { measure: "outer_timeout", title: "outer timeout", decimals: 0 },
   { measure: "longest_control_gap_seconds", title: "longest stretch without control (s)", decimals: 1 },
   { measure: "reward", title: "reward", decimals: 3 },
   { measure: "tool_calls", title: "tool calls", decimals: 0 },
@@ -33,7 +35,7 @@ interface TrialRow {
   readonly position: number;
   readonly replicate: number;
   readonly scenario: string;
-  readonly kind: string;
+  readonly kind: string | null;
   readonly outcome: string;
   readonly [measure: string]: number | string | null;
 }
@@ -79,7 +81,7 @@ export async function trialsBlock(
     drilled.length > 0 && `Of ${counted(drilled.length, "pair")} every moment was kept; they stand below the table.`
   }</p>
 <div id="trial-table" class="trials" data-static>${staticTable(experiment, names, pairs, shownPairs)}</div>
-<div id="trial-shown" tabindex="-1" hidden></div>
+<div id="trial-shown" role="region" aria-label="The trial that was asked for" tabindex="-1" hidden></div>
 <script type="application/json" id="trial-data">${inlineJson(dataOf(experiment, pairs, shownPairs))}</script>
 ${blocks}`;
 }
@@ -104,19 +106,32 @@ function inPairs(rows: readonly TrialRow[]): readonly (readonly TrialRow[])[] {
   return [...found.values()];
 }
 
+/** The arms that the first hypothesis holds against each other; where there is none, the first two. Their places, from 0. */
+function compared({ arms, hypotheses }: Experiment): { readonly one: number; readonly other: number } {
+  const place = (name: string | undefined) => arms.findIndex(({ row }) => row.arm === name);
+  const pairs = hypotheses.map(({ arm, against }) => ({ one: place(against), other: place(arm) }));
+  return pairs.find(({ one, other }) => one >= 0 && other >= 0 && one !== other) ?? { one: 0, other: 1 };
+}
+
+/** Why no replay shows a trial of this run; null: one does. */
+function notReplayed({ measured, overrides }: Experiment): string | null {
+  if (measured) return "The page does not show it moment by moment, and what was measured cannot be replayed.";
+  if (overrides.length === 0) return null;
+  return "The page does not show it moment by moment, and neither does a replay, for this run changed settings on the command line. A run at --detail events writes it down.";
+}
+
 /** What the script makes its table of: names once, then numbers. */
-function dataOf(
-  { arms, row, inputs }: Experiment,
-  pairs: readonly (readonly TrialRow[])[],
-  drilled: ReadonlySet<number>,
-) {
-  const list = (key: "scenario" | "kind" | "outcome") => [...new Set(pairs.flat().map((each) => each[key]))];
+function dataOf(experiment: Experiment, pairs: readonly (readonly TrialRow[])[], drilled: ReadonlySet<number>) {
+  const { arms, row, inputs } = experiment;
+  const list = (key: "scenario" | "kind" | "outcome") => [...new Set(pairs.flat().map((each) => each[key] ?? "–"))];
   const [scenarios, kinds, outcomes] = [list("scenario"), list("kind"), list("outcome")];
   const told = TOLD.filter(({ measure }) => pairs.some((pair) => pair.some((each) => each[measure] !== null)));
   return {
     arms: arms.map(({ label }) => label),
     panel: inputs.find(({ path }) => path.endsWith(`${row.panel}.yaml`))?.path ?? `${row.panel}.yaml`,
     called: arms.map(({ row: { arm } }) => printable(arm)),
+    ...compared(experiment),
+    not_replayed: notReplayed(experiment),
     tasks: row.tasks,
     seed: row.seed,
     scenarios: scenarios.map(printable),
@@ -126,7 +141,7 @@ function dataOf(
     pairs: pairs.map((pair) => {
       const [first] = pair;
       return [
-        ...[first!.pair_key, first!.replicate, scenarios.indexOf(first!.scenario), kinds.indexOf(first!.kind)],
+        ...[first!.pair_key, first!.replicate, scenarios.indexOf(first!.scenario), kinds.indexOf(first!.kind ?? "–")],
         drilled.has(first!.pair_key) ? 1 : 0,
         pair.map((trial) => [
           ...[trial.position - 1, trial.trial_id, outcomes.indexOf(trial.outcome)],
@@ -141,31 +156,29 @@ function rounded(value: number | null, decimals: number): number | null {
   return value === null ? null : Number(value.toFixed(decimals));
 }
 
-/** The most different pairs, for a page without a script. */
+/** The most different pairs, for a page without a script: all arms where they are few, or those that are compared first. */
 function staticTable(
-  { arms }: Experiment,
+  experiment: Experiment,
   names: Names,
   pairs: readonly (readonly TrialRow[])[],
   drilled: ReadonlySet<number>,
 ): Html {
-  const [first, second] = arms as [(typeof arms)[number], (typeof arms)[number]];
+  const { arms } = experiment;
+  const { one, other } = compared(experiment);
+  const across = arms.length <= ARMS_ACROSS ? arms : [arms[one]!, arms[other]!];
   const rows = pairs.slice(0, MOST_STATIC).map((pair) => {
-    const of = (position: number) => pair.find((trial) => trial.position === position);
-    const [one, other] = [of(first.row.position), of(second.row.position)];
-    const told = (trial: TrialRow | undefined) =>
-      trial === undefined
-        ? "–"
-        : `${trial.outcome.replaceAll("_", " ")}, ${seconds(trial["duration_seconds"] as number | null)}`;
+    const told = ({ row: { position } }: Arm) => {
+      const trial = pair.find((each) => each.position === position);
+      return trial === undefined ? "–" : html`${words(trial.outcome)} <small>${seconds(lasted(trial))}</small>`;
+    };
     const { pair_key: key, scenario, replicate, kind } = pair[0]!;
-    const apart =
-      ((other?.["duration_seconds"] as number | null) ?? 0) - ((one?.["duration_seconds"] as number | null) ?? 0);
+    const all = pair.flatMap((trial) => lasted(trial) ?? []);
     return [
       drilled.has(key) ? html`<a href="#pair-${key}"><bdi>${scenario}</bdi></a>` : html`<bdi>${scenario}</bdi>`,
       String(replicate),
-      kind.replaceAll("_", " "),
-      told(one),
-      told(other),
-      `${apart > 0 ? "+" : ""}${fixed(apart, 1)} s`,
+      words(kind),
+      ...across.map(told),
+      all.length < 2 ? "–" : seconds(Math.max(...all) - Math.min(...all)),
     ];
   });
   const caption = `The ${counted(rows.length, "pair")} that differ most`;
@@ -175,17 +188,16 @@ function staticTable(
       caption,
       [
         ...[{ head: "scenario" }, { head: "replicate", number: true }, { head: "kind" }],
-        ...[
-          { head: names.chip(first.row.arm), number: true },
-          { head: names.chip(second.row.arm), number: true },
-        ],
-        { head: "difference in duration", number: true },
+        ...across.map(({ row }) => ({ head: names.chip(row.arm) })),
+        { head: "durations apart by", number: true },
       ],
       rows,
     ),
   );
 }
 
+const lasted = (trial: TrialRow) => trial["duration_seconds"] as number | null;
+const words = (name: string | null) => name?.replaceAll("_", " ") ?? "–";
 const seconds = (value: number | null) => (value === null ? "–" : `${fixed(value, 1)} s`);
 
 /** One pair moment by moment: the arms stacked on one axis, their journals, and a trace to take along. */
@@ -205,7 +217,7 @@ async function drilledPair(
   const trace = JSON.stringify(traceOf(lines, order));
   const came = pair.map(
     (trial) =>
-      html`<li id="trial-${trial.trial_id}">${names.chip(order[trial.position - 1]!)}: ${trial.outcome.replaceAll("_", " ")} after ${seconds(trial["duration_seconds"] as number | null)}</li>`,
+      html`<li id="trial-${trial.trial_id}">${names.chip(order[trial.position - 1]!)}: ${words(trial.outcome)} after ${seconds(lasted(trial))}</li>`,
   );
   return html`<details class="fold pair" id="pair-${key}"><summary><bdi>${scenario}</bdi>, replicate ${replicate}</summary>
 <ul class="came">${came}</ul>

@@ -1,10 +1,14 @@
 /** Trials one by one, in a browser: found, sorted, opened by their address, and read without a script. */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { writeReport } from "../../src/report/report.ts";
 import { readStore } from "../../src/telemetry/store.ts";
 import { yieldpoint } from "../program.ts";
 import { folder } from "../report/folder.ts";
+import { HOSTILE } from "../report/hostile.ts";
+import { writeSynthetic } from "../report/synthetic.ts";
 import { launch, noBrowser, openPage, overflow } from "./browser.ts";
 
 const place = folder();
@@ -46,10 +50,10 @@ describe.skipIf(noBrowser)("the trials of a page", () => {
     expect(apart).toHaveLength(25);
     expect(descending(apart)).toBe(true);
     expect(apart[0]).toBeGreaterThan(1_000);
-    await page.locator("#trial-table th button", { hasText: /^control$/ }).focus();
+    await page.locator("#trial-table th button", { hasText: /^treatment$/ }).focus();
     await page.keyboard.press("Enter");
     expect(descending(await numbers(page, 5))).toBe(true);
-    expect(await page.locator("#trial-table th[aria-sort=descending]").textContent()).toBe("control ▼");
+    expect(await page.locator("#trial-table th[aria-sort=descending]").textContent()).toBe("treatment ▼");
     // The keyboard is still on it.
     await page.keyboard.press("Enter");
     expect(descending((await numbers(page, 5)).toReversed())).toBe(true);
@@ -62,7 +66,7 @@ describe.skipIf(noBrowser)("the trials of a page", () => {
     const { page, close } = await openPage(browser, path);
     const status = () => page.locator("#trial-table [role=status]").textContent();
     expect(await status()).toBe("120 of 120 pairs, by duration (s)");
-    await page.locator("#trial-table button", { hasText: "Later" }).click();
+    await page.locator("#trial-table button", { hasText: "Next" }).click();
     expect(await page.locator(".pager").textContent()).toContain("page 2 of 5");
     await page.getByLabel("Outcome", { exact: true }).selectOption("outer_timeout");
     const outcomes = [...(await cells(page, 4)), ...(await cells(page, 6))];
@@ -126,6 +130,92 @@ describe.skipIf(noBrowser)("the trials of a page", () => {
     expect(await page.locator("details.pair .still.wide svg").first().isVisible()).toBe(true);
     expect(await page.locator("details.pair pre").first().isVisible()).toBe(true);
     expect(faults).toEqual([]);
+    await close();
+  });
+
+  test("keep whoever leafs through them with the keyboard on the button", async () => {
+    const { page, close } = await openPage(browser, path);
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    await page.locator(".pager button", { hasText: "Next" }).focus();
+    for (let leaf = 2; leaf <= 5; leaf += 1) {
+      expect(await focused()).toBe("Next");
+      await page.keyboard.press("Enter");
+      expect(await page.locator(".pager").textContent()).toContain(`page ${leaf} of 5`);
+    }
+    // There is no next page any more.
+    expect(await focused()).toBe("Previous");
+    await close();
+  });
+
+  test("are narrowed down by kind and replicate, and say so where none is left", async () => {
+    const { page, close } = await openPage(browser, path);
+    await page.getByLabel("Kind", { exact: true }).selectOption("hanging");
+    await page.getByLabel("Replicate", { exact: true }).selectOption("2");
+    expect(new Set(await cells(page, 3))).toEqual(new Set(["hanging"]));
+    expect(new Set(await cells(page, 2))).toEqual(new Set(["2"]));
+    await page.getByLabel("Find", { exact: true }).fill("no such scenario");
+    expect(await page.locator("#trial-table [role=status]").textContent()).toMatch(/^0 of 120 pairs/);
+    expect(await page.locator("#trial-table tbody tr").count()).toBe(0);
+    await close();
+  });
+
+  test("come out of the printer moment by moment, without what is there to press", async () => {
+    const { page, close } = await openPage(browser, path, { viewport: { width: 720, height: 1_000 } });
+    await page.emulateMedia({ media: "print" });
+    expect(await page.locator(".trials .controls").isVisible()).toBe(false);
+    expect(await page.locator("details.pair pre").first().isVisible()).toBe(true);
+    const beyond = await page.evaluate(
+      () =>
+        [...document.querySelectorAll("#trials *")].filter(
+          (each) => each.getBoundingClientRect().right > window.innerWidth + 1,
+        ).length,
+    );
+    expect(beyond).toBe(0);
+    await close();
+  });
+
+  test("with names that are anything but names stay text, whichever of them is opened", async () => {
+    const names = [
+      `</script><script>window.hacked = "scenario"</script>`,
+      `"'><img src=x onerror="window.hacked='image'">\u202Egnp.evil`,
+      "a".repeat(10_000),
+      "__proto__",
+    ];
+    const hostile = join(place, "hostile.duckdb");
+    await writeSynthetic(hostile, { ...HOSTILE, scenarios: names, replicates: 3 });
+    await writeReport(hostile, join(place, "hostile.html"));
+    const { page, faults, close } = await openPage(browser, join(place, "hostile.html"), {
+      viewport: { width: 400, height: 800 },
+    });
+    const links = await page
+      .locator("#trial-table tbody a")
+      .evaluateAll((all) => all.map((each) => each.getAttribute("href")!));
+    expect(links).toHaveLength(12);
+    for (const link of links) {
+      await page.evaluate((to) => {
+        location.hash = to;
+      }, link);
+      await page.locator("#trial-shown").waitFor({ state: "visible" });
+      expect(await page.locator("#trial-shown code").textContent()).toMatch(/^yieldpoint replay /);
+    }
+    expect(await overflow(page)).toBe(0);
+    expect(await page.evaluate("window.hacked ?? null")).toBeNull();
+    expect(await page.evaluate("window.violations")).toEqual([]);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test("give their trace to whoever asks for it, under a name", async () => {
+    const { page, close } = await openPage(browser, path, { fragment: `#trial-${drilled}`, acceptDownloads: true });
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.locator("details.pair[open] a[download]").click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^trial-\d+\.trace\.json$/);
+    const trace = JSON.parse(readFileSync(await download.path(), "utf8")) as {
+      readonly traceEvents: readonly object[];
+    };
+    expect(trace.traceEvents.length).toBeGreaterThan(20);
     await close();
   });
 
