@@ -11,7 +11,14 @@ import { type Lock, readLock } from "../experiment/lock.ts";
 import { UsageError } from "./exit.ts";
 
 /** What a run writes, beside its manifest. */
-const WRITTEN = ["experiment.duckdb", "experiment.duckdb.wal", "report.html", "summary.json", "junit.xml"] as const;
+const WRITTEN = [
+  "experiment.duckdb",
+  "experiment.duckdb.wal",
+  "report.html",
+  "report.md",
+  "summary.json",
+  "junit.xml",
+] as const;
 const MANIFEST = "manifest.json";
 const MADE_BY = "yieldpoint";
 

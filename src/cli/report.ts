@@ -1,8 +1,9 @@
 /** `report`: makes the report again, from what a run wrote. */
 import { join } from "node:path";
+import { markdownOf } from "../report/markdown.ts";
 import type { Command } from "./command.ts";
 import { Tampered } from "./exit.ts";
-import { on, readFlags, refuse, text } from "./flags.ts";
+import { choice, on, readFlags, refuse, text } from "./flags.ts";
 import { type Folder, folderAt, frozenPanel, writeWhole } from "./folder.ts";
 import { changedSince } from "./frozen.ts";
 import { junitOf } from "./junit.ts";
@@ -10,7 +11,9 @@ import { openScreen } from "./screen.ts";
 import { printSummary, verdictCode } from "./summary.ts";
 
 const flags = {
-  out: text("file to write (default: report.html in the folder)", "FILE"),
+  out: text("file to write (default: report.html, or report.md, in the folder)", "FILE"),
+  format: choice(["html", "md"], "the whole page, or a summary in Markdown for a review", { default: "html" }),
+  redact: on("withhold command lines and the machine: they become command 1, command 2, …"),
   definition: text("folder of a report definition of one's own: queries, specs, words (default: what ships)", "DIR"),
   strict: on("exit 1 also where a hypothesis is not shown"),
 };
@@ -35,23 +38,29 @@ export const report: Command = {
   flags,
   examples: [
     ["report out/deepswe-headline", "writes out/deepswe-headline/report.html anew"],
+    ["report out/deepswe-headline --format md", "writes out/deepswe-headline/report.md, to be pasted into a review"],
+    ["report out/serve-1 --redact", "without what was typed, to be handed on"],
     ["report out/deepswe-headline --definition my-report", "with charts of your own: the README says how"],
   ],
   async does(argv, { stdout, stderr, environment }) {
     const { given, faults } = readFlags(argv, flags, ["dir"]);
     refuse(...faults);
     // Vega takes a fifth of a second to load: only those who make a report wait for it.
-    const { writeReport } = await import("../report/report.ts");
+    const { summarise, writeReport } = await import("../report/report.ts");
     const folder = folderAt(String(argv["dir"]));
     const screen = openScreen({ stream: stderr, environment });
     const standing = frozenIn(folder);
     if (standing === "not here") screen.line("frozen, but none of its files is here: not checked again");
-    const file = given.out ?? join(folder.path, "report.html");
-    const summary = await writeReport(
-      folder.database,
-      file,
-      given.definition === undefined ? {} : { definition: given.definition },
-    );
+    const file = given.out ?? join(folder.path, `report.${given.format}`);
+    const options = {
+      redact: given.redact,
+      ...(given.definition === undefined ? {} : { definition: given.definition }),
+    };
+    const summary =
+      given.format === "html"
+        ? await writeReport(folder.database, file, options)
+        : await summarise(folder.database, options);
+    if (given.format === "md") writeWhole(file, markdownOf(summary));
     if (given.out === undefined) {
       writeWhole(folder.summary, `${JSON.stringify(summary, null, 2)}\n`);
       writeWhole(folder.junit, junitOf(summary, given.strict));

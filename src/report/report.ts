@@ -36,6 +36,7 @@ import {
 import { type Measure, measureCalled } from "./measures.ts";
 import { type PageSection, page } from "./page.ts";
 import { dictionaryBlock, provenanceBlock } from "./provenance.ts";
+import { redact } from "./redact.ts";
 import { type BothWays, countSetAside } from "./setAside.ts";
 import { type Summary, summaryOf } from "./summary.ts";
 import { conventionsFor } from "./theme.ts";
@@ -55,6 +56,8 @@ export interface ReportOptions {
   readonly definition?: string;
   /** The one thing in a page that does not come from the run. */
   readonly madeAt?: Date;
+  /** Whether command lines are withheld. */
+  readonly redact?: boolean;
 }
 
 /** Makes the page, beside its place first and then renamed, so that no half of one is ever found there. */
@@ -63,7 +66,7 @@ export async function writeReport(
   htmlPath: string,
   options: ReportOptions = {},
 ): Promise<Summary> {
-  return reading(databasePath, async (tables) => {
+  return reading(databasePath, options, async (tables) => {
     const experiment = await readExperiment(tables);
     const definition = definitionFor(experiment, options);
     const findings = await find(tables, experiment, definition);
@@ -75,7 +78,7 @@ export async function writeReport(
 
 /** The same answers without the page. */
 export async function summarise(databasePath: string, options: ReportOptions = {}): Promise<Summary> {
-  return reading(databasePath, async (tables) => {
+  return reading(databasePath, options, async (tables) => {
     const experiment = await readExperiment(tables);
     return (await find(tables, experiment, definitionFor(experiment, options))).summary;
   });
@@ -86,9 +89,14 @@ function definitionFor({ cases, measured, hasCalls }: Experiment, { definition }
   return loadDefinition(definition ?? (cases.length > 0 ? GALLERY_DEFINITION : own));
 }
 
-async function reading<Result>(databasePath: string, work: (tables: Reading) => Promise<Result>): Promise<Result> {
+async function reading<Result>(
+  databasePath: string,
+  { redact: withheld = false }: ReportOptions,
+  work: (tables: Reading) => Promise<Result>,
+): Promise<Result> {
   const tables = await readStore(databasePath);
   try {
+    if (withheld) await redact(tables);
     return await work(tables);
   } finally {
     await tables.close();
