@@ -1,5 +1,6 @@
 /** `report`: makes the report again, from what a run wrote. */
 import { join } from "node:path";
+import { heldAgainst } from "../report/baseline.ts";
 import { markdownOf } from "../report/markdown.ts";
 import type { Command } from "./command.ts";
 import { Tampered } from "./exit.ts";
@@ -8,11 +9,12 @@ import { type Folder, folderAt, frozenPanel, writeWhole } from "./folder.ts";
 import { changedSince } from "./frozen.ts";
 import { junitOf } from "./junit.ts";
 import { openScreen } from "./screen.ts";
-import { printSummary, verdictCode } from "./summary.ts";
+import { printBaseline, printSummary, verdictCode } from "./summary.ts";
 
 const flags = {
   out: text("file to write (default: report.html, or report.md, in the folder)", "FILE"),
   format: choice(["html", "md"], "the whole page, or a summary in Markdown for a review", { default: "html" }),
+  baseline: text("folder of an earlier run: verdicts that turned and figures that moved since", "DIR"),
   redact: on("withhold command lines and the machine: they become command 1, command 2, …"),
   definition: text("folder of a report definition of one's own: queries, specs, words (default: what ships)", "DIR"),
   strict: on("exit 1 also where a hypothesis is not shown"),
@@ -39,6 +41,7 @@ export const report: Command = {
   examples: [
     ["report out/deepswe-headline", "writes out/deepswe-headline/report.html anew"],
     ["report out/deepswe-headline --format md", "writes out/deepswe-headline/report.md, to be pasted into a review"],
+    ["report out/mine --baseline out/before", "what has changed since an earlier run of the same panel"],
     ["report out/serve-1 --redact", "without what was typed, to be handed on"],
     ["report out/deepswe-headline --definition my-report", "with charts of your own: the README says how"],
   ],
@@ -60,12 +63,19 @@ export const report: Command = {
       given.format === "html"
         ? await writeReport(folder.database, file, options)
         : await summarise(folder.database, options);
-    if (given.format === "md") writeWhole(file, markdownOf(summary));
+    const baseline =
+      given.baseline === undefined
+        ? null
+        : heldAgainst(summary, await summarise(folderAt(given.baseline).database, { redact: given.redact }));
+    if (given.format === "md") writeWhole(file, markdownOf(summary, baseline));
     if (given.out === undefined) {
-      writeWhole(folder.summary, `${JSON.stringify(summary, null, 2)}\n`);
+      const told = baseline === null ? summary : { ...summary, baseline };
+      writeWhole(folder.summary, `${JSON.stringify(told, null, 2)}\n`);
       writeWhole(folder.junit, junitOf(summary, given.strict));
     }
-    printSummary(summary, openScreen({ stream: stdout, environment }));
+    const answers = openScreen({ stream: stdout, environment });
+    printSummary(summary, answers);
+    if (baseline !== null) printBaseline(baseline, answers);
     screen.line(`  ${file}`);
     return verdictCode(summary, given.strict);
   },

@@ -1,4 +1,5 @@
 /** The answer in the terminal: arms side by side, the verdict in words. */
+import type { Baseline } from "../report/baseline.ts";
 import type { Summary } from "../report/report.ts";
 import { EXIT } from "./exit.ts";
 import type { Screen } from "./screen.ts";
@@ -166,6 +167,35 @@ function spelled(published: number | readonly [number, number]): string {
 function round(value: number): string {
   return Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
 }
+
+/** What has changed since an earlier run. */
+export function printBaseline(
+  { experiment, same, verdicts, moved, arms_gone, arms_new }: Baseline,
+  { line, table, colours }: Screen,
+): void {
+  line(colours.bold(`Against the earlier run ${experiment}`));
+  if (same) line("Every row is the same.");
+  for (const { hypothesis, was, is } of verdicts)
+    line(`${colours.yellow("turned")}  ${hypothesis}: ${was ?? "not declared"}, now ${is ?? "not declared"}`);
+  if (!same && verdicts.length === 0) line("No verdict turned.");
+  if (arms_gone.length + arms_new.length > 0)
+    line(`arms gone: ${arms_gone.join(", ") || "none"}; new: ${arms_new.join(", ") || "none"}`);
+  if (moved.length === 0) line("No figure moved beyond its interval.");
+  else {
+    const spelled = ({ value, low, high }: (typeof moved)[number]["is"]) =>
+      `${round(value)}${low === null || high === null ? "" : ` (${round(low)} to ${round(high)})`}`;
+    table(
+      ["arm", "measure", "before", "now"],
+      moved.slice(0, MOST_MOVED).map(({ arm, measure, was, is }) => [arm, measure, spelled(was), spelled(is)]),
+      "llrr",
+      2,
+    );
+    if (moved.length > MOST_MOVED) line(`${moved.length - MOST_MOVED} more stand in summary.json`);
+  }
+  line();
+}
+
+const MOST_MOVED = 20;
 
 /**
  * The exit code that a summary stands for.

@@ -4,6 +4,7 @@
  * Names are whatever people wrote. In a table of Markdown a name may hold nothing that ends a cell, begins markup or turns the text
  * around it, and no name makes the summary long.
  */
+import type { Baseline } from "./baseline.ts";
 import { short } from "./experiment.ts";
 import { measureCalled } from "./measures.ts";
 import { changeIntervalOf, changeOf, type Figure, intervalOf, probability, shownValue } from "./numbers.ts";
@@ -25,13 +26,14 @@ const SHOWN = [
 /** Arms that stand in the table; of more, the report tells. */
 const MOST_ARMS = 20;
 
-export function markdownOf(summary: Summary): string {
+export function markdownOf(summary: Summary, baseline: Baseline | null = null): string {
   const { panel, question, source, digest, verdict, hypotheses } = summary;
   const parts = [
     `# ${cell(panel)}: ${cell(question)}`,
     verdict.withheld === null ? cell(verdict.sentence) : `**Verdict withheld**: ${cell(verdict.withheld)}`,
     ...(hypotheses.length === 0 ? [] : ["## Hypotheses", hypothesesTable(summary)]),
     ...(summary.cases.length > 0 ? [] : ["## Arms", armsTable(summary)]),
+    ...(baseline === null ? [] : ["## Since the earlier run", sinceInWords(baseline)]),
     `${source === "simulated" ? "Simulated, not measured" : "Measured, not simulated"}. Results \`${cell(digest)}\`, experiment \`${cell(summary.experiment)}\`.`,
   ];
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
@@ -79,6 +81,29 @@ function armsTable({ arms }: Summary): string {
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+/** Moved figures that stand in the table. */
+const MOST_MOVED = 20;
+
+function sinceInWords({ same, verdicts, moved }: Baseline): string {
+  if (same) return "Every row is the same.";
+  const turned = verdicts.map(
+    ({ hypothesis, was, is }) => `- ${cell(hypothesis)}: ${was ?? "not declared"}, now **${is ?? "not declared"}**`,
+  );
+  const unitOf = (measure: string) => measureCalled(measure)?.unit ?? "count";
+  const rows = moved
+    .slice(0, MOST_MOVED)
+    .map(({ arm, measure, was, is }) => [
+      cell(arm),
+      measure,
+      shownValue(was, unitOf(measure)),
+      shownValue(is, unitOf(measure)),
+    ]);
+  return [
+    turned.length === 0 ? "No verdict turned." : turned.join("\n"),
+    rows.length === 0 ? "No figure moved beyond its interval." : table(["arm", "measure", "before", "now"], rows),
+  ].join("\n\n");
 }
 
 const LONGEST = 300;

@@ -1,0 +1,56 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { heldAgainst } from "../../src/report/baseline.ts";
+import { markdownOf } from "../../src/report/markdown.ts";
+import { summarise } from "../../src/report/report.ts";
+import { folder } from "./folder.ts";
+import { THREE_ARMS, writeSynthetic } from "./synthetic.ts";
+
+const place = folder();
+
+describe("a run beside an earlier one", async () => {
+  const summaryOf = async (name: string, options: Parameters<typeof writeSynthetic>[1]) => {
+    await writeSynthetic(join(place, name), options);
+    return summarise(join(place, name));
+  };
+  const before = await summaryOf("before.duckdb", {});
+  const [control, treatment, budgeted] = THREE_ARMS;
+  const after = await summaryOf("after.duckdb", {
+    arms: [control!, { ...treatment!, slice: 240 }, budgeted!, { ...budgeted!, arm: "other" }],
+    hypotheses: [
+      { measure: "outer_timeout", arm: "treatment", against: "control", expect: "higher" },
+      { measure: "reward", arm: "budgeted", against: "treatment", expect: "higher" },
+    ],
+  });
+
+  test("that has the same rows has nothing to tell", () => {
+    expect(heldAgainst(before, before)).toMatchObject({
+      same: true,
+      verdicts: [],
+      moved: [],
+      arms_gone: [],
+      arms_new: [],
+    });
+  });
+
+  test("tells which verdicts turned, which are declared by one of them only, and which figures moved beyond their intervals", () => {
+    const found = heldAgainst(after, before);
+    expect(found).toMatchObject({ same: false, arms_gone: [], arms_new: ["other"] });
+    const turned = found.verdicts.find(
+      ({ hypothesis }) => hypothesis === "outer_timeout: treatment against control, higher",
+    );
+    expect(turned?.was).toBe("PASS");
+    expect(turned?.is).not.toBe("PASS");
+    expect(found.verdicts).toContainEqual({
+      hypothesis: "duration_seconds: budgeted against treatment, lower",
+      was: "PASS",
+      is: null,
+    });
+    const gap = found.moved.find(
+      ({ arm, measure }) => arm === "treatment" && measure === "longest_control_gap_seconds",
+    )!;
+    expect(gap.is.high!).toBeLessThan(gap.was.low!);
+    expect(found.moved.filter(({ arm }) => arm === "control")).toEqual([]);
+    expect(markdownOf(after, found)).toContain("- outer\\_timeout: treatment against control, higher: PASS, now **");
+  });
+});
