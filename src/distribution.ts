@@ -93,6 +93,51 @@ function makeSampler(distribution: Distribution): Sampler {
   }
 }
 
+/** Its mean; of one that is cut at the longest length there is, the mean without the cut. */
+export function meanOf(distribution: Distribution): number {
+  switch (distribution.distribution) {
+    case "fixed":
+      return distribution.value;
+    case "lognormal":
+      return Math.exp(distribution.mu + (distribution.sigma * distribution.sigma) / 2);
+    case "uniform":
+      return (distribution.from + distribution.to) / 2;
+    case "exponential":
+    case "poisson_gamma":
+      return distribution.mean;
+    case "choice":
+      return distribution.choices.reduce((sum, { value, p }) => sum + value * p, 0);
+    case "histogram":
+      return distribution.bins.reduce((sum, { from, to, p }) => sum + ((from + to) / 2) * p, 0);
+    case "samples":
+      return distribution.samples.reduce((sum, sample) => sum + sample, 0) / distribution.samples.length;
+  }
+}
+
+/** So many times as much for every uniform. Counts of a Poisson-gamma stay counts: there it is the mean that is so many times as much. */
+export function scaled(distribution: Distribution, factor: number): Distribution {
+  switch (distribution.distribution) {
+    case "fixed":
+      return { ...distribution, value: distribution.value * factor };
+    case "lognormal":
+      return { ...distribution, mu: distribution.mu + Math.log(factor) };
+    case "uniform":
+      return { ...distribution, from: distribution.from * factor, to: distribution.to * factor };
+    case "exponential":
+    case "poisson_gamma":
+      return { ...distribution, mean: distribution.mean * factor };
+    case "choice":
+      return { ...distribution, choices: distribution.choices.map(({ value, p }) => ({ value: value * factor, p })) };
+    case "histogram":
+      return {
+        ...distribution,
+        bins: distribution.bins.map(({ from, to, p }) => ({ from: from * factor, to: to * factor, p })),
+      };
+    case "samples":
+      return { ...distribution, samples: distribution.samples.map((sample) => sample * factor) };
+  }
+}
+
 /** Which of several things a uniform falls on, given their probabilities; the last takes what rounding leaves. */
 export function chosen(things: readonly { readonly p: number }[], uniform: number): number {
   let left = uniform;

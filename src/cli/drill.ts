@@ -6,7 +6,7 @@
  * digest, like those of exhibits.
  */
 import { conductWorld } from "../experiment/conduct.ts";
-import { scheduled } from "../experiment/schedule.ts";
+import { partsOf, scheduled } from "../experiment/schedule.ts";
 import { keyed } from "../random.ts";
 import type { Panel } from "../scenario/load.ts";
 import { openEvents, pushEvents } from "../telemetry/rows.ts";
@@ -28,7 +28,7 @@ interface Chosen {
 /** Writes the events of the trials to be shown; nothing where arms have nothing to differ in, or all events are kept anyway. */
 export async function keepDrilled(panel: Panel, store: Store): Promise<void> {
   const pairs = Math.min(MOST_PAIRS, Math.floor(MOST_TRIALS / panel.arms.length));
-  if (panel.cases.length > 0 || panel.arms.length < 2 || pairs === 0) return;
+  if (partsOf(panel).length > 0 || panel.arms.length < 2 || pairs === 0) return;
   const chosen = await mostDifferent(store, pairs);
   const durations = new Map(
     (

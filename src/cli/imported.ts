@@ -310,6 +310,7 @@ function armRows({ arms: names }: Imported, about: Measured | null, dictionaries
       cut_reaches: "agent",
       factors: "{}",
       of_case: null,
+      cell: null,
     });
   }
   return batch;

@@ -4,12 +4,13 @@
  * The digest of a world is taken here, over the rows as they were folded, before any database sees them.
  */
 import { conductWorld, type FinishedTrial, type FinishedWorld, replay } from "../experiment/conduct.ts";
-import { conductGallery } from "../experiment/gallery.ts";
-import { scheduled, tasksOf, trialsOf } from "../experiment/schedule.ts";
+import { conductParts } from "../experiment/parts.ts";
+import { partsOf, scheduled, tasksOf, trialsOf } from "../experiment/schedule.ts";
 import { type Draws, keyed } from "../random.ts";
 import { budgetInWords } from "../scenario/arm.ts";
 import { drawScenario, linesOf, replicateKey, taskName } from "../scenario/draw.ts";
-import type { Panel } from "../scenario/load.ts";
+import type { Cell, Panel } from "../scenario/load.ts";
+import { everyArm } from "../scenario/vary.ts";
 import { addDigests, type Digest, digestOf, hex16, noRows } from "../telemetry/digest.ts";
 import {
   foldTrial,
@@ -60,7 +61,7 @@ export function dictionariesOf(panel: Panel, experimentId: string): Dictionaries
   }
   return {
     experiment: [experimentId],
-    arm: panel.arms.map(({ arm }) => arm),
+    arm: everyArm(panel).map(({ arm }) => arm),
     scenario: [...scenarios],
     command: [...commands],
   };
@@ -129,7 +130,7 @@ export class WorldRows {
   close(world: FinishedWorld): readonly Batch[] {
     const parts = this.#parts();
     const digest = parts.reduce<Digest>((sum, batch) => addDigests(sum, digestOf(batch)), noRows);
-    const names = this.#panel.arms.map(({ arm }) => arm);
+    const names = everyArm(this.#panel).map(({ arm }) => arm);
     const to = this.#worlds.columns;
     to.replicate.push(world.replicate);
     to.digest.push(hex16(digest));
@@ -196,8 +197,8 @@ export async function conductAndKeep(spec: Conducting): Promise<Conducted> {
   let done = 0;
   for (let replicate = 1; replicate <= panel.replicates; replicate += 1) {
     const world =
-      panel.cases.length > 0
-        ? conductGallery(panel, replicate, take, luck)
+      partsOf(panel).length > 0
+        ? conductParts(panel, replicate, take, luck)
         : conductWorld(panel, tasks, replicate, take, { luck });
     const batches = rows.close(world);
     await collector.take(batches);
@@ -264,7 +265,10 @@ function experimentRow(panel: Panel, detail: Detail, from: Provenance, dictionar
 function armRows(panel: Panel, dictionaries: Dictionaries) {
   const batch = openBatch(arms, dictionaries);
   const to = batch.columns;
-  for (const [index, arm] of panel.arms.entries()) {
+  const cells = new Map(
+    panel.cells.flatMap((cell) => cell.panel.arms.map((arm, at) => [arm, cellOf(panel, cell, at)])),
+  );
+  for (const [index, arm] of everyArm(panel).entries()) {
     to.position.push(index + 1);
     to.arm.push(arm.arm);
     to.says.push(arm.says);
@@ -278,8 +282,14 @@ function armRows(panel: Panel, dictionaries: Dictionaries) {
     to.cut_reaches.push(arm.cutReaches);
     to.factors.push(JSON.stringify(arm.factors));
     to.of_case.push(panel.cases.find(({ arms }) => arms.includes(arm))?.panel ?? null);
+    to.cell.push(cells.get(arm) ?? null);
   }
   return batch;
+}
+
+/** The cell that an arm is of, as JSON: the arm as the panel names it, the levels, and whether nothing is changed. */
+function cellOf({ arms }: Panel, { levels, isOwn }: Cell, at: number): string {
+  return JSON.stringify({ arm: arms[at]!.arm, levels, own: isOwn });
 }
 
 function caseRows(panel: Panel, dictionaries: Dictionaries) {

@@ -169,7 +169,10 @@ async function found(trial: string, armName: string, seedGiven: number | undefin
       amidOthers: null,
     };
   }
-  const panel = loadPanel(trial.slice(0, hash), seedGiven === undefined ? {} : { seed: seedGiven });
+  const whole = loadPanel(trial.slice(0, hash), seedGiven === undefined ? {} : { seed: seedGiven });
+  // Where a panel varies what is around its arms, an arm is known with its levels: its cell is a panel of its own.
+  const cell = whole.cells.find((each) => each.panel.arms.some(({ arm }) => arm === armName));
+  const panel = cell?.panel ?? whole;
   if (panel.cases.length > 0) {
     throw new UsageError(
       `${panel.panel} is a gallery of cases: replay a task of one of them, like ${panel.cases[0]!.file}#1`,

@@ -1,7 +1,7 @@
 /** `run`: simulates a panel, writes everything, and answers the panel's question in the terminal. */
 import { join, resolve } from "node:path";
 import type { Lock } from "../experiment/lock.ts";
-import { trialsOf } from "../experiment/schedule.ts";
+import { partsOf, trialsOf } from "../experiment/schedule.ts";
 import { FileFaults } from "../scenario/fault.ts";
 import { loadPanel, type Panel } from "../scenario/load.ts";
 import { spoken } from "../scenario/names.ts";
@@ -15,7 +15,7 @@ import { choice, type Given, on, readFlags, text, texts, whole } from "./flags.t
 import { type Folder, folderFault, takeFolder, writeWhole } from "./folder.ts";
 import { type Verified, verified } from "./frozen.ts";
 import { junitOf } from "./junit.ts";
-import { conductAndKeep, DETAILS, dictionariesOf, openingRows, type Provenance } from "./keep.ts";
+import { conductAndKeep, DETAILS, type Detail, dictionariesOf, openingRows, type Provenance } from "./keep.ts";
 import { openScreen, type Screen } from "./screen.ts";
 import { printSummary, verdictCode } from "./summary.ts";
 import { commandLine, engineVersion, gitState, host, sha256, versions } from "./versions.ts";
@@ -24,7 +24,7 @@ const flags = {
   out: text("folder to write into (default: out/<panel>)", "DIR"),
   seed: whole("of every draw (default: the panel's)", 0),
   replicates: whole("worlds to simulate (default: the panel's)", 1),
-  detail: choice(DETAILS, "how fine the telemetry is", { default: "calls" }),
+  detail: choice(DETAILS, "how fine the telemetry is (default: calls; trials where a panel varies something)"),
   set: texts("change a setting of an arm, any number of times", "ARM.KEY=VALUE"),
   json: on("print the summary as JSON on stdout, and nothing else there"),
   frozen: on("run only what freeze has locked: its files, seed and replicates, unchanged"),
@@ -38,6 +38,7 @@ export const run: Command = {
   examples: [
     ["run panels/deepswe-headline.yaml", "the main job: what hour-long waits cost, and what repairs it"],
     ["run panels/cap-by-habit.yaml --detail trials", "a crossed panel; trials only, to save time"],
+    ["run panels/sensitivity.yaml", "where the verdict turns, as model and tasks are varied"],
     ["run panels/deepswe-headline.yaml --set budgeted.process_wait_slice_seconds=60", "the same with shorter slices"],
     ["run panels/deepswe-headline.yaml --replicates 5 --json", "a quick look, for a program"],
     ["run panels/long-tail.yaml --frozen", "only if not a byte of it has changed since it was frozen"],
@@ -128,7 +129,8 @@ async function simulated(
   const store = await openStore(folder.database, TABLES, dictionaries);
   const trials = trialsOf(panel) * panel.replicates;
   const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;
-  const cases = panel.cases.length === 0 ? "" : `${counted(panel.cases.length, "case")}, `;
+  const parts = partsOf(panel).length;
+  const cases = parts === 0 ? "" : `${counted(parts, panel.cases.length > 0 ? "case" : "cell")}, `;
   screen.line(
     `${panel.panel}: ${trials.toLocaleString("en")} trials, ${cases}${counted(panel.arms.length, "arm")}, ${counted(panel.replicates, "replicate")}, seed ${panel.seed}`,
   );
@@ -136,10 +138,10 @@ async function simulated(
   const interruption = onInterrupt();
   let kept = 0;
   try {
-    await store.appendWorlds(openingRows(panel, given.detail, provenance, dictionaries));
+    await store.appendWorlds(openingRows(panel, detailOf(panel, given), provenance, dictionaries));
     const conducted = await conductAndKeep({
       panel,
-      detail: given.detail,
+      detail: detailOf(panel, given),
       experimentId,
       store,
       async onWorld(done, trialsDone) {
@@ -154,7 +156,7 @@ async function simulated(
       screen.line(`interrupted: ${conducted.worlds} of ${panel.replicates} replicates are kept, whole`);
       return "interrupted";
     }
-    if (given.detail !== "events") {
+    if (given.detail !== "events" && parts === 0) {
       screen.line("noting moment by moment where arms came out most differently");
       await keepDrilled(panel, store);
     }
@@ -168,6 +170,11 @@ async function simulated(
     interruption.forget();
     await store.close();
   }
+}
+
+/** Of hundreds of thousands of trials nobody wants every call, unless they say so. */
+function detailOf({ cells }: Panel, { detail }: Given<typeof flags>): Detail {
+  return detail ?? (cells.length > 0 ? "trials" : "calls");
 }
 
 /** Lets signals and the progress line have their turn between two worlds. */
@@ -221,7 +228,7 @@ function manifestOf(panel: Panel, given: Given<typeof flags>, provenance: Proven
     overrides: given.set,
     seed: panel.seed,
     replicates: panel.replicates,
-    detail: given.detail,
+    detail: detailOf(panel, given),
     versions: versions(),
     command: provenance.command,
     ...(frozen === null ? {} : { frozen: { panel: resolve(panel.file), lock: frozen.lock } }),

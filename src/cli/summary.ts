@@ -38,6 +38,7 @@ export function printSummary(summary: Summary, screen: Screen): void {
   line(colours.bold(summary.question));
   line();
   if (summary.cases.length > 0) printCases(summary, screen);
+  else if (summary.sensitivity.length > 0) printCells(summary, screen);
   else printComparison(summary, screen);
 }
 
@@ -80,6 +81,24 @@ function printComparison(summary: Summary, screen: Screen): void {
   }
   if (summary.published.length > 0)
     line("Inputs were fitted to published figures: agreement shows that they suffice, not that they are the cause.");
+  line();
+}
+
+/** Of hundreds of arms nobody reads a table: how often each hypothesis passes at each level, and where it turns. */
+function printCells({ sensitivity, hypotheses, verdict }: Summary, screen: Screen): void {
+  const { line, table, colours } = screen;
+  const heads = sensitivity.map(({ measure }) => `${measure}\npasses`);
+  const rows = (sensitivity[0]?.levels ?? []).map(({ varied, level }, at, all) => [
+    varied === all[at - 1]?.varied ? "" : varied,
+    level,
+    ...sensitivity.map(({ levels }) => `${levels[at]!.passed} of ${levels[at]!.cells}`),
+  ]);
+  table(["\nvaried", "\nlevel", ...heads], rows, `ll${"r".repeat(heads.length)}`, 2);
+  line();
+  if (verdict.withheld !== null) line(`${colours.yellow("verdict withheld")}  ${verdict.withheld}`);
+  else for (const { sentence } of sensitivity) line(sentence);
+  if (hypotheses.length > 0) line("Where nothing is changed:");
+  for (const { verdict, sentence } of hypotheses) line(`${badge(verdict, screen)}  ${sentence}`);
   line();
 }
 

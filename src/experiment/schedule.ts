@@ -9,9 +9,15 @@ export function tasksOf({ source }: Panel): number {
   return "population" in source ? source.population.tasks : source.scenarios.length;
 }
 
+/** The panels that it is made of: cases of a gallery, or cells; none where it is one comparison. */
+export function partsOf({ cases, cells }: Panel): readonly Panel[] {
+  return cases.length > 0 ? cases : cells.map(({ panel }) => panel);
+}
+
 /** How many trials there are in one replicate, over all arms. */
 export function trialsOf(panel: Panel): number {
-  if (panel.cases.length > 0) return panel.cases.reduce((sum, each) => sum + trialsOf(each), 0);
+  const parts = partsOf(panel);
+  if (parts.length > 0) return parts.reduce((sum, each) => sum + tasksOf(each) * each.arms.length, 0);
   return tasksOf(panel) * panel.arms.length;
 }
 

@@ -15,7 +15,7 @@ import { MEASURES } from "./measures.ts";
 import type { Tradeoffs } from "./tradeoffs.ts";
 import { listed } from "./words.ts";
 
-type Value = string | number | null;
+export type Value = string | number | null;
 
 export async function tellAnswers(
   reading: Reading,
@@ -247,7 +247,8 @@ function someOf(names: readonly string[]): string {
   return names.length <= 2 ? listed(names) : `${names[0]} and ${names.length - 1} more`;
 }
 
-async function make(
+/** A temporary table of these rows, instead of what was there by its name. */
+export async function make(
   reading: Reading,
   name: string,
   columns: string,

@@ -109,7 +109,8 @@ export function patched(target: unknown, patch: unknown): unknown {
  * @param legendColumns of a legend with more entries than fit one line
  */
 export function conventional(spec: Spec, conventions: Conventions, rows: readonly Row[], legendColumns: number): Spec {
-  const crowded = (conventions["arm"]?.order.length ?? 0) > APART;
+  // Where arms lie in cells, they are no rows of a chart.
+  const crowded = (conventions["arm"]?.order.length ?? 0) > APART && conventions["across"] === undefined;
   return walked(spec) as Spec;
 
   function walked(node: unknown, key = ""): unknown {

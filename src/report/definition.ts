@@ -21,6 +21,9 @@ export const GALLERY_DEFINITION = fileURLToPath(new URL("../../reports/gallery/"
 /** The one that ships for trials that somebody else has measured. */
 export const MEASURED_DEFINITION = fileURLToPath(new URL("../../reports/measured/", import.meta.url));
 
+/** The one that ships for panels that vary what is around their arms. */
+export const SENSITIVITY_DEFINITION = fileURLToPath(new URL("../../reports/sensitivity/", import.meta.url));
+
 /** Parts that are more than a query. */
 const SHOWN = [
   "thin",
@@ -30,6 +33,7 @@ const SHOWN = [
   "exhibits",
   "published",
   "cases",
+  "cells",
   "provenance",
   "dictionary",
 ] as const;

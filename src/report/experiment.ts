@@ -39,10 +39,20 @@ export interface Arm {
   readonly factors: Readonly<Record<string, string>>;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly habits: Readonly<Record<string, unknown>>;
+  /** Where the panel varies what is around its arms: the arm that it is there, and at which levels; null elsewhere. */
+  readonly cell: ArmCell | null;
   /** Null: nobody counts its tokens. */
   readonly provider: Readonly<Record<string, unknown>> | null;
   /** Null: each of its commands runs as if alone. */
   readonly host: Readonly<Record<string, unknown>> | null;
+}
+
+interface ArmCell {
+  /** As the panel names it. */
+  readonly arm: string;
+  readonly levels: Readonly<Record<string, string>>;
+  /** Whether nothing is changed there. */
+  readonly own: boolean;
 }
 
 /** As the panel declares it. */
@@ -103,7 +113,10 @@ export interface Experiment {
   /** Of a gallery, each scenario of each case; empty elsewhere. */
   readonly cases: readonly CaseRow[];
   readonly published: readonly PublishedRow[];
+  /** What is judged as one family: where the panel varies what is around its arms, in the cell in which nothing is changed. */
   readonly hypotheses: readonly Hypothesis[];
+  /** The same with the arms as the panel names them. */
+  readonly asked: readonly Hypothesis[];
   readonly caveats: readonly string[];
   readonly inferred: Inferred;
   readonly declaredFactors: readonly string[];
@@ -161,15 +174,18 @@ export async function readExperiment(reading: Reading): Promise<Experiment> {
   const { scenarios, trials, paid, bounded } = counted!;
   const declaredFactors = json<string[]>(row.declared_factors, []);
   const path = pathOf(row.crossed, armRows);
+  const arms = labelled(armRows, declaredFactors, row.crossed, path);
+  const asked = json<Hypothesis[]>(row.hypotheses, []);
   return {
     row,
     measured: row.source === "measured",
-    arms: labelled(armRows, declaredFactors, row.crossed, path),
+    arms,
     path,
     worlds: worldRows,
     cases: caseRows,
     published: publishedRows,
-    hypotheses: json<Hypothesis[]>(row.hypotheses, []),
+    hypotheses: inOwnCell(asked, arms),
+    asked,
     caveats: json<string[]>(row.caveats, []),
     inferred: row.inferred === null ? NOTHING_INFERRED : json(row.inferred, NOTHING_INFERRED),
     declaredFactors,
@@ -190,6 +206,17 @@ export async function readExperiment(reading: Reading): Promise<Experiment> {
     complete: worldRows.length >= row.replicates && row.finished_at !== null,
     withheld: withheldBecause(row, worldRows),
   };
+}
+
+/** Hypotheses as they stand in the cell in which nothing is changed; as they are where there are no cells. */
+function inOwnCell(asked: readonly Hypothesis[], arms: readonly Arm[]): readonly Hypothesis[] {
+  if (arms.every(({ cell }) => cell === null)) return asked;
+  const own = new Map(arms.flatMap(({ cell, row }) => (cell?.own ? [[cell.arm, row.arm] as const] : [])));
+  return asked.flatMap((hypothesis) => {
+    const arm = own.get(hypothesis.arm);
+    const against = own.get(hypothesis.against ?? "");
+    return arm === undefined || against === undefined ? [] : [{ ...hypothesis, arm, against }];
+  });
 }
 
 function withheldBecause(row: ExperimentRow, worldRows: readonly WorldRow[]): string | null {
@@ -286,11 +313,14 @@ function labelled(
   return rows.map((row) => {
     const factors = json<Record<string, string>>(row.factors, {});
     const levels = (names: readonly string[]) => names.map((name) => factors[name] ?? "–").join(" · ");
-    const label = unique(short(crossed && declared.length > 0 ? levels(declared) : row.arm), taken);
+    const cell = row.cell === null ? null : json<ArmCell | null>(row.cell, null);
+    const name = cell?.own ? cell.arm : row.arm;
+    const label = unique(short(crossed && declared.length > 0 && cell === null ? levels(declared) : name), taken);
     const others = declared.filter((name) => name !== path);
     return {
       row,
       label,
+      cell,
       series: path === null ? label : short(levels(others) || "all arms"),
       tag: path === null ? label : short(factors[path] ?? "–"),
       factors,

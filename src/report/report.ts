@@ -9,6 +9,8 @@ import { basename, dirname, join } from "node:path";
 import { type Reading, readStore } from "../telemetry/store.ts";
 import { tellAnswers } from "./answers.ts";
 import { ARMS_ACROSS, armsBlock, differencesShown, measuresBlock } from "./armsSection.ts";
+import { called, placesOf, variedIn } from "./cellPlaces.ts";
+import { type AskedInCells, askInCells, comparisonsInCells, tellCells } from "./cells.ts";
 import { type Chart, ChartMaker, type Row } from "./chart.ts";
 import {
   DEFAULT_DEFINITION,
@@ -18,15 +20,18 @@ import {
   loadDefinition,
   MEASURED_DEFINITION,
   type Part,
+  SENSITIVITY_DEFINITION,
   type Section,
+  type Spec,
 } from "./definition.ts";
-import { CONFIDENCE, type Comparison, type Estimates, estimate } from "./estimates.ts";
+import { CONFIDENCE, type Comparison, type Estimates, estimate, type Scope } from "./estimates.ts";
 import { exhibitsBlock } from "./exhibits.ts";
 import { type Experiment, type Hypothesis, ReportError, readExperiment } from "./experiment.ts";
 import { type Exploration, explore } from "./exploratory.ts";
 import { galleryBlock, type Observed, observedOf } from "./gallery.ts";
 import { type Html, html, trusted } from "./html.ts";
 import {
+  capital,
   type JudgedFigure,
   type JudgedHypothesis,
   judgeHypotheses,
@@ -45,7 +50,7 @@ import { type Tradeoffs, tradeoffsOf } from "./tradeoffs.ts";
 import { trialsBlock } from "./trials.ts";
 import { publishedBlock } from "./validity.ts";
 import { hero, verdictSection } from "./verdict.ts";
-import { counted, dataTable, kept, Names, scrolling } from "./words.ts";
+import { counted, dataTable, kept, listed, Names, scrolling } from "./words.ts";
 import { type Counted, countZeros } from "./zeros.ts";
 
 export { ReportError } from "./experiment.ts";
@@ -84,7 +89,8 @@ export async function summarise(databasePath: string, options: ReportOptions = {
   });
 }
 
-function definitionFor({ cases, measured, hasCalls }: Experiment, { definition }: ReportOptions): Definition {
+function definitionFor({ arms, cases, measured, hasCalls }: Experiment, { definition }: ReportOptions): Definition {
+  if (arms.some(({ cell }) => cell !== null)) return loadDefinition(definition ?? SENSITIVITY_DEFINITION);
   const own = measured && !hasCalls ? MEASURED_DEFINITION : DEFAULT_DEFINITION;
   return loadDefinition(definition ?? (cases.length > 0 ? GALLERY_DEFINITION : own));
 }
@@ -131,6 +137,8 @@ interface Findings {
   readonly unjudged: readonly UnjudgedFigure[];
   /** Null where there is nothing to weigh. */
   readonly tradeoffs: Tradeoffs | null;
+  /** What hypotheses come to in every cell; empty where the panel varies nothing. */
+  readonly asked: readonly AskedInCells[];
   /** What was seen of each trial of a gallery; empty elsewhere. */
   readonly observed: readonly Observed[];
   readonly sentence: string;
@@ -146,13 +154,17 @@ async function find(tables: Reading, experiment: Experiment, definition: Definit
   const names = new Names(experiment);
   const isGallery = experiment.cases.length > 0;
   // Arms of a gallery meet other scenarios in each case: there is nothing to compare or to weigh across them.
-  const comparisons = isGallery ? [] : comparisonsOf(experiment);
+  const isVaried = placesOf(experiment).length > 0;
+  const comparisons = isGallery ? [] : isVaried ? comparedInOwnCell(experiment) : comparisonsOf(experiment);
   const declared = new Set(experiment.hypotheses.map(keyOf));
   const bootstrapped =
     (kind?: string) =>
     ({ arm, against }: Comparison, { measure }: Measure) =>
       declared.has(key(arm, against, measure, kind ?? ""));
-  const estimates = await estimate(tables, experiment, comparisons, bootstrapped());
+  const estimates = isVaried
+    ? await estimate(tables, experiment, comparisonsInCells(experiment), bootstrapped(), askedOf(experiment))
+    : await estimate(tables, experiment, comparisons, bootstrapped());
+  const asked = askInCells(experiment, estimates);
   const byKind = new Map<string, Estimates>();
   for (const [kind, measures] of kindsDeclared(experiment)) {
     const scope = { kind, measures };
@@ -163,13 +175,14 @@ async function find(tables: Reading, experiment: Experiment, definition: Definit
   const hypotheses = judgeHypotheses(experiment, { among, zeros }, names.of);
   const setAside = await countSetAside(tables);
   const bothWays =
-    setAside.length === 0 || isGallery
+    setAside.length === 0 || isGallery || isVaried
       ? null
       : { arms: setAside, counted: await judgedWithFailed(tables, experiment, comparisons, zeros, names) };
   const exploration = explore(differencesShown(experiment, estimates, comparisons), hypotheses);
   const { judged, unjudged } = judgePublished(experiment, estimates);
-  const tradeoffs = isGallery ? null : tradeoffsOf(experiment, estimates);
-  await tellAnswers(tables, experiment, comparisons, estimates, judged, tradeoffs);
+  const tradeoffs = isGallery || isVaried ? null : tradeoffsOf(experiment, estimates);
+  if (isVaried) await tellCells(tables, asked);
+  else await tellAnswers(tables, experiment, comparisons, estimates, judged, tradeoffs);
   const sentence = (await answerOf(tables, `${definition.answer}.sql`, definition.query(definition.answer))) ?? "";
   const observed = isGallery ? await observedIn(tables, experiment, definition) : [];
   const summary = summaryOf(
@@ -184,6 +197,7 @@ async function find(tables: Reading, experiment: Experiment, definition: Definit
     judged,
     tradeoffs,
     observed,
+    asked,
   );
   return {
     experiment,
@@ -196,11 +210,23 @@ async function find(tables: Reading, experiment: Experiment, definition: Definit
     judged,
     unjudged,
     tradeoffs,
+    asked,
     observed,
     sentence,
     thin: await countTimeouts(tables),
     summary,
   };
+}
+
+/** What hypotheses compare in the cell in which nothing is changed. */
+function comparedInOwnCell({ hypotheses }: Experiment): readonly Comparison[] {
+  return hypotheses.flatMap(({ arm, against }) => (against === undefined ? [] : [{ arm, against }]));
+}
+
+/** Of many arms only what is asked is estimated. */
+function askedOf({ asked }: Experiment): Scope {
+  const measures = asked.flatMap(({ measure }) => measureCalled(measure) ?? []);
+  return { kind: null, measures: [...new Set(measures)] };
 }
 
 /** The same hypotheses where trials that the infrastructure failed are counted too. */
@@ -297,6 +323,32 @@ async function drawn(tables: Reading, definition: Definition, findings: Findings
   });
 }
 
+/** What lies across and down in a chart of cells, and what in its columns and rows. */
+function directions(asked: readonly AskedInCells[]): Readonly<Record<string, string>> {
+  const [across = "", down = "", ...others] = variedIn(asked[0]?.cells ?? []);
+  if (across === "") return {};
+  return {
+    cells: String(asked[0]!.cells.length),
+    across: called(across),
+    down: called(down),
+    others: listed(others.map(called)),
+  };
+}
+
+const CELLS_NOTE =
+  "Across: {across}. Down: {down}. ✓ PASS, ✗ FAIL, ○ NOT SHOWN, each cell judged alone at 5 %; the figure is the difference, of shares in percentage points, and the deeper the colour the larger it is. The framed cell is the one in which nothing is changed.";
+
+/** A spec with its titles filled in as words are. */
+function titled(spec: Spec, facts: Readonly<Record<string, string>>): Spec {
+  const walked = (node: unknown, key: string): unknown => {
+    if (typeof node === "string") return key === "title" ? filled(node, facts) : node;
+    if (Array.isArray(node)) return node.map((each) => walked(each, key));
+    if (typeof node !== "object" || node === null) return node;
+    return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, walked(value, name)]));
+  };
+  return walked(spec, "") as Spec;
+}
+
 /** A table stands open up to so many rows. */
 const OPEN_ROWS = 24;
 
@@ -321,6 +373,7 @@ class Composer {
       replicates: String(worlds.length),
       arms: String(arms.length),
       first_arm: arms[0]!.label,
+      ...directions(findings.asked),
     };
   }
 
@@ -364,6 +417,14 @@ ${shown}
         return thinBlock(experiment, comparisons, this.#findings.thin, names);
       case "cases":
         return galleryBlock(this.#tables, experiment, this.#findings.observed);
+      case "cells": {
+        const figures: Html[] = [];
+        for (const [at, { what }] of this.#findings.asked.entries()) {
+          const words = { question: `${capital(what)}?`, note: CELLS_NOTE };
+          figures.push(await this.#figure("cells", `cells-${at + 1}`, words, true, { hypothesis: at + 1 }));
+        }
+        return figures.length === 0 ? null : html`${figures}`;
+      }
       case "exhibits":
         return exhibitsBlock(this.#tables, experiment, names, (scenario, limit, name) =>
           this.#timeline(name, limit, { scenario, pair: null }),
@@ -421,7 +482,7 @@ ${shown}
           : html`<details><summary>${counted(rows.length, "row")}</summary>${data}</details>`;
       return html`<figure class="data" aria-labelledby="chart-${name}-title">${head}${answer !== null && html`<p class="answer">${kept(answer)}</p>`}${told}${shown}</figure>`;
     }
-    const chart = await this.#maker.make(name, this.#definition.spec(query), rows);
+    const chart = await this.#maker.make(name, titled(this.#definition.spec(query), this.#facts), rows);
     this.charts.push(chart);
     return html`<figure class="chart" id="chart-${name}" aria-labelledby="chart-${name}-title">${head}
 <div class="drawing" data-chart="${name}" role="img" aria-label="${question} ${answer ?? ""} The data table below says the same.">

@@ -1,4 +1,5 @@
 /** What a run says in short, for programs: the JSON beside the report. */
+import type { AskedInCells } from "./cells.ts";
 import type { Comparison, Estimated, Estimates } from "./estimates.ts";
 import type { Experiment } from "./experiment.ts";
 import type { Exploration } from "./exploratory.ts";
@@ -104,6 +105,36 @@ interface SummaryTradeoffs {
   >;
 }
 
+/** A hypothesis in every cell of a panel that varies what is around its arms: exploratory, each cell by itself. */
+interface SummarySensitivity {
+  readonly measure: string;
+  readonly arm: string;
+  readonly against: string;
+  readonly expect: string;
+  /** Where it passes, where it turns, and what matters most. */
+  readonly sentence: string;
+  /** By what is varied: its share of how the effect varies between cells. */
+  readonly matters: Readonly<Record<string, number>>;
+  readonly levels: readonly {
+    readonly varied: string;
+    readonly level: string;
+    readonly cells: number;
+    readonly passed: number;
+    readonly failed: number;
+    /** Mean over its cells. */
+    readonly effect: number;
+  }[];
+  readonly cells: readonly {
+    readonly levels: Readonly<Record<string, string>>;
+    /** Whether nothing is changed in it. */
+    readonly own: boolean;
+    readonly verdict: SummaryVerdict;
+    readonly effect: SummaryFigure | null;
+    /** Two-sided, taken alone. */
+    readonly p: number | null;
+  }[];
+}
+
 /** One scenario of a case of a gallery, and what was seen of it under each arm. */
 interface SummaryCase {
   readonly case: string;
@@ -130,6 +161,8 @@ export interface Summary {
   /** Of a gallery; empty elsewhere. */
   readonly cases: readonly SummaryCase[];
   readonly hypotheses: readonly SummaryHypothesis[];
+  /** For each hypothesis, what it comes to in every cell; empty where the panel varies nothing. */
+  readonly sensitivity: readonly SummarySensitivity[];
   readonly published: readonly SummaryPublished[];
   /** How many trials of each arm the infrastructure failed, and are left out; empty where there are none. */
   readonly infrastructure_failures: Readonly<Record<string, number>>;
@@ -151,6 +184,7 @@ export function summaryOf(
   published: readonly JudgedFigure[],
   tradeoffs: Tradeoffs | null,
   observed: readonly Observed[],
+  asked: readonly AskedInCells[] = [],
 ): Summary {
   const { row, arms, digest, complete, withheld, hasCalls } = experiment;
   const first = arms[0]!.row.arm;
@@ -221,6 +255,7 @@ export function summaryOf(
       }),
     ),
     hypotheses: hypotheses.map((judged, at) => hypothesisOf(judged, confidence, bothWays?.counted[at] ?? null)),
+    sensitivity: asked.map(sensitivityOf),
     published: published.map(({ row: figure, published: value, mean, low, high, reproduced }) => ({
       arm: figure.arm,
       against: figure.against,
@@ -234,6 +269,22 @@ export function summaryOf(
     })),
     infrastructure_failures: objectOf((bothWays?.arms ?? []).map(({ arm, failed }) => [arm, failed])),
     needs_detail: hasCalls ? [] : named.filter(isOverCalls).map(({ measure }) => measure),
+  };
+}
+
+function sensitivityOf({ hypothesis, cells, levels, matters, sentence }: AskedInCells): SummarySensitivity {
+  const { measure, arm, against = "", expect } = hypothesis;
+  return {
+    ...{ measure, arm, against, expect, sentence },
+    matters: objectOf(matters.map(({ name, share }) => [name, share])),
+    levels: levels.map(({ name, ...counted }) => ({ varied: name, ...counted })),
+    cells: cells.map(({ levels: at, isOwn, verdict, effect: value, low, high, n, p }) => ({
+      levels: at,
+      own: isOwn,
+      verdict,
+      effect: value === null ? null : { value, low, high, n },
+      p,
+    })),
   };
 }
 

@@ -5,6 +5,7 @@
  * of them its dark counterpart by the very value that the SVG carries. So the list below is the only one, and a colour that
  * is not in it does not change with the page.
  */
+import { levelInWords, levelsOf, placeOf, placesOf, variedIn } from "./cellPlaces.ts";
 import type { Arm, Experiment } from "./experiment.ts";
 
 interface Tone {
@@ -55,6 +56,13 @@ const CLASSES: Readonly<Record<string, Tone>> = {
   output: { light: "#a79cd0", dark: "#6a5f9c" },
 };
 
+/** What a cell comes to; a mark says the same. */
+const VERDICTS: Readonly<Record<string, Tone>> = {
+  PASS: { light: "#8fcfae", dark: "#2f7a55" },
+  "NOT SHOWN": { light: "#d9d4c8", dark: "#4a4e55" },
+  FAIL: { light: "#f0a48c", dark: "#9c432c" },
+};
+
 const KINDS = ["all", "quick", "long_finite", "server", "hanging"] as const;
 
 const DASHES = [
@@ -96,7 +104,8 @@ export type Conventions = Readonly<Record<string, Convention>>;
  * By field: `standing` is whether an arm is on the front, by shape and filling and never by colour; `arm` is the label, `series` what has one colour, `tag` what tells arms of one series apart. Where each arm is a
  * series of its own, all three are the arm.
  */
-export function conventionsFor({ arms, path, declaredFactors }: Experiment): Conventions {
+export function conventionsFor(experiment: Experiment): Conventions {
+  const { arms, path, declaredFactors } = experiment;
   const series = [...new Set(arms.map((arm) => arm.series))];
   const tags = [...new Set(arms.map((arm) => arm.tag))];
   const colour = (name: string) => SERIES[series.indexOf(name) % SERIES.length]!.light;
@@ -119,7 +128,23 @@ export function conventionsFor({ arms, path, declaredFactors }: Experiment): Con
     kind: { order: KINDS },
     part: { order: Object.keys(PARTS), colours: Object.values(PARTS).map(({ light }) => light) },
     standing: { order: ["on the front", "dominated"], shapes: ["diamond", "circle"] },
+    ...cellsFor(experiment),
     class: { order: Object.keys(CLASSES), colours: Object.values(CLASSES).map(({ light }) => light) },
+  };
+}
+
+/** Levels stand in the panel's order, which no alphabet knows. */
+function cellsFor(experiment: Experiment): Conventions {
+  const cells = placesOf(experiment);
+  if (cells.length === 0) return {};
+  const [across = "", down = "", ...others] = variedIn(cells);
+  const order = (name: string) =>
+    name === "" ? [""] : levelsOf(cells, name).map((level) => levelInWords(name, level));
+  return {
+    across: { order: order(across) },
+    down: { order: order(down) },
+    place: { order: [...new Set(cells.map(({ levels }) => placeOf(levels, others)))] },
+    verdict: { order: Object.keys(VERDICTS), colours: Object.values(VERDICTS).map(({ light }) => light) },
   };
 }
 
@@ -206,6 +231,7 @@ export function colourStyles(): string {
     ...SERIES,
     ...Object.values(PARTS),
     ...Object.values(CLASSES),
+    ...Object.values(VERDICTS),
   ];
   const turned = tones
     .map(({ light, dark }) => `.drawing [fill="${light}"]{fill:${dark}}.drawing [stroke="${light}"]{stroke:${dark}}`)

@@ -1,5 +1,6 @@
 /** The head of the page: the question, what the data say to it, and what they cannot say. */
 import { ARMS_ACROSS } from "./armsSection.ts";
+import { placesOf } from "./cellPlaces.ts";
 import { CONFIDENCE, type Difference, type Estimated, type Estimates } from "./estimates.ts";
 import { type Experiment, short } from "./experiment.ts";
 import { type Html, html, trusted } from "./html.ts";
@@ -54,6 +55,9 @@ function sizeOf({ row, arms, worlds, cases, trials }: Experiment): string {
     const panels = new Set(cases.map(({ of_case }) => of_case));
     return `${counted(panels.size, "case")}, ${counted(cases.length, "scenario")}, each under its own arms; what is shown is replicate 1`;
   }
+  const cells = placesOf({ arms }).length;
+  if (cells > 0)
+    return `${counted(worlds.length, "replicate")} of ${counted(row.tasks, "trial")} under ${counted(arms.length / cells, "arm")} in each of ${counted(cells, "cell")}: ${whole(trials)} in all`;
   if (row.detail === "trials" && row.source === "measured")
     return `${counted(trials, "measured trial")} of ${counted(row.tasks, "scenario")} under ${counted(arms.length, "arm")}`;
   return `${counted(worlds.length, "replicate")} of ${counted(row.tasks, "trial")} under ${counted(arms.length, "arm")}: ${whole(trials)} in all`;

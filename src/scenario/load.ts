@@ -46,7 +46,7 @@ import {
   spoken,
   stable,
 } from "./names.ts";
-import type { Panel, PanelOptions, Policy } from "./panel.ts";
+import type { Cell, Panel, PanelOptions, Policy } from "./panel.ts";
 import { hostOf, providerOf } from "./provider.ts";
 import { type HostFile, type ProviderFile, worldLevels } from "./providerSchema.ts";
 import { aKind, type FileKind, type Input, kindOf, type Place, part, Reading } from "./reading.ts";
@@ -62,11 +62,23 @@ import {
 } from "./schema.ts";
 import type { ModelProvider, Population, Scenario } from "./situation.ts";
 import { STAND_INS } from "./standIns.ts";
+import {
+  armInCell,
+  changesTasks,
+  isSurrounding,
+  levelFault,
+  MOST_VARIED,
+  notVaried,
+  OWN,
+  type Surrounding,
+  withHabit,
+  withTasks,
+} from "./vary.ts";
 import { instead } from "./vocabulary.ts";
 import type { Source } from "./yaml.ts";
 
 export { type Arm, toldBudget } from "./arm.ts";
-export type { Panel, PanelOptions, Policy } from "./panel.ts";
+export type { Cell, Panel, PanelOptions, Policy } from "./panel.ts";
 
 export function loadPanel(reference: string, options: PanelOptions = {}): Panel {
   return once(reference, (loader) => loader.panel(reference, options));
@@ -190,16 +202,18 @@ class Loader {
       return scenario;
     });
     const { drafts, factors, crossed } = this.#drafts(found);
-    const all = this.#resolved(this.#withSets(drafts, options.sets ?? []), factors);
+    const set = this.#withSets(drafts, options.sets ?? []);
+    const all = this.#resolved(set, factors);
     const arms = all.map(({ arm }) => arm);
     for (const says of undeclaredDifferences(all, [...factors, ...meantFactors(data.factors)])) {
       this.reading.fault(part(place, "factors"), says);
     }
     this.#checkLimits(limited, arms);
     this.#checkNames(found, drafts);
+    const varied = data.vary === undefined ? [] : this.#varied(found, set, factors, source);
     if (!this.reading.faults.none) return null;
     for (const [at, arm] of arms.entries()) this.#warnOfGreed(arm, drafts[at]!.place, source!);
-    return {
+    const panel: Panel = {
       panel: data.panel,
       question: data.question,
       origin: data.source ?? null,
@@ -214,6 +228,7 @@ class Loader {
       crossed,
       exhibits: exhibits as Scenario[],
       cases: [],
+      cells: [],
       hypotheses: data.hypotheses ?? [],
       published: (data.published ?? []).map(({ arm, against, measure, value, range, source: published }) => ({
         arm,
@@ -227,6 +242,160 @@ class Loader {
       warnings: this.reading.warnings,
       inputs: this.reading.inputs(context.file),
     };
+    const cells = this.#cells(panel, set, factors, varied);
+    return this.reading.faults.none ? { ...panel, cells } : null;
+  }
+
+  /** What a panel varies, and what each level changes. */
+  #varied(
+    found: Found<PanelFile>,
+    drafts: readonly Draft[],
+    factors: readonly string[],
+    source: Panel["source"] | null,
+  ): readonly Varied[] {
+    const { context, place, data } = found;
+    const { reading } = this;
+    const vary = Object.entries(data.vary!);
+    const here = part(place, "vary");
+    if (vary.length === 0 || vary.length > MOST_VARIED) {
+      const says = vary.length === 0 ? "varies nothing: expected" : `varies ${vary.length} things: expected`;
+      reading.fault(here, `${says} 1 to ${MOST_VARIED}, as a page has no more directions`);
+    }
+    for (const key of ["exhibits", "published"] as const) {
+      if (data[key] !== undefined) reading.fault(part(place, key), "stands beside vary: leave it out, or vary nothing");
+    }
+    if ((data.hypotheses ?? []).length === 0)
+      reading.fault(here, "has no hypotheses to ask in every cell: expected one at least");
+    for (const [at, { expect, kind }] of (data.hypotheses ?? []).entries()) {
+      const beside = part(place, "hypotheses", at);
+      if (expect === "zero")
+        reading.fault(
+          part(beside, "expect"),
+          'is "zero" beside vary: expected what one arm is held against another for',
+        );
+      if (kind !== undefined)
+        reading.fault(
+          part(beside, "kind"),
+          `is ${shown(kind)} beside vary: expected none, as cells differ in their kinds`,
+        );
+    }
+    const cells = vary.reduce((product, [, levels]) => product * levels.length, 1);
+    if (cells * drafts.length > MOST_ARMS) {
+      reading.fault(here, `makes more than ${MOST_ARMS} arms: expected fewer levels`);
+      return [];
+    }
+    return vary.flatMap(([name, levels]): readonly Varied[] => {
+      const at = part(here, name);
+      const why = notVaried(name, factors);
+      if (why !== null) {
+        reading.fault(at, why);
+        return [];
+      }
+      if (changesTasks(name) && source !== null && !("population" in source)) {
+        reading.fault(at, "changes the tasks of a population, and the panel names scenarios: expected a population");
+        return [];
+      }
+      const taken = new Set<string>();
+      const read = levels.flatMap((level, index): readonly VariedLevel[] => {
+        const place = part(at, index);
+        const made = isSurrounding(name)
+          ? this.#surrounding(name, level, place)
+          : this.#level(name, level, { folder: dirname(context.file) }, place, (says) => reading.fault(place, says));
+        if (made === null) return [];
+        if (taken.has(made.level)) reading.fault(place, `is ${made.level} again: expected each level once`);
+        taken.add(made.level);
+        return ["made" in made ? { level: made.level, inArms: made.made } : made];
+      });
+      return [{ name, place: at, levels: read }];
+    });
+  }
+
+  #surrounding(name: Surrounding, level: Level, at: Place): VariedLevel | null {
+    const fault = levelFault(name, level);
+    if (fault !== null) this.reading.fault(at, fault);
+    return fault === null ? { level: String(level), amount: level === OWN ? null : (level as number) } : null;
+  }
+
+  /** Every combination of levels, each with its tasks and arms. Equal tasks are one object, so that they are drawn once. */
+  #cells(
+    panel: Panel,
+    drafts: readonly Draft[],
+    factors: readonly string[],
+    varied: readonly Varied[],
+  ): readonly Cell[] {
+    if (varied.length === 0) return [];
+    const sources = new Map<string, Panel["source"]>();
+    const profiles = new Map<Profile, Map<string, Profile>>();
+    // A habit that is varied is one of the profile at hand: that has to be known first.
+    const order = varied.toSorted((one, other) => Number(isSurrounding(one.name)) - Number(isSurrounding(other.name)));
+    const combinations = varied.reduce<readonly ReadonlyMap<string, VariedLevel>[]>(
+      (so, { name, levels }) => so.flatMap((one) => levels.map((level) => new Map([...one, [name, level]]))),
+      [new Map()],
+    );
+    const hasFactors = varied.some(({ name }) => !isSurrounding(name));
+    const bare = ({ arm: _, ...rest }: Arm) => JSON.stringify(rest);
+    return combinations.map((levels): Cell => {
+      let source = panel.source;
+      let changed = drafts;
+      let path = "";
+      for (const { name, place } of order) {
+        const { inArms, amount, level } = levels.get(name)!;
+        if (inArms !== undefined) changed = changed.map(inArms);
+        if (!isSurrounding(name) || amount == null) continue;
+        if (changesTasks(name)) {
+          path += `${name}-${level}.`;
+          source = sources.get(path) ?? this.#withTasks(source, name, amount, place);
+          sources.set(path, source);
+          continue;
+        }
+        changed = changed.map((draft) => {
+          if (draft.profile === null) return draft;
+          const known = profiles.get(draft.profile) ?? new Map<string, Profile>();
+          const profile = known.get(`${name}-${level}`) ?? this.#withHabit(draft.profile, name, amount, place);
+          profiles.set(draft.profile, known.set(`${name}-${level}`, profile));
+          return { ...draft, profile };
+        });
+      }
+      const named = Object.fromEntries([...levels].map(([name, { level }]) => [name, level]));
+      const arms = hasFactors
+        ? this.#resolved(changed, factors).map(({ arm }) => arm)
+        : panel.arms.map((arm, at) => ({ ...arm, profile: changed[at]!.profile! }));
+      const isOwn =
+        source === panel.source &&
+        arms.every(
+          (arm, at) => arm.profile === panel.arms[at]!.profile && (!hasFactors || bare(arm) === bare(panel.arms[at]!)),
+        );
+      const called = (arm: string) => armInCell(arm, named);
+      return {
+        levels: named,
+        isOwn,
+        panel: {
+          ...panel,
+          source,
+          arms: arms.map((arm) => ({ ...arm, arm: called(arm.arm) })),
+          hypotheses: panel.hypotheses.map((hypothesis) => ({
+            ...hypothesis,
+            arm: called(hypothesis.arm),
+            ...(hypothesis.against === undefined ? {} : { against: called(hypothesis.against) }),
+          })),
+        },
+      };
+    });
+  }
+
+  #withTasks(source: Panel["source"], name: Surrounding, amount: number, at: Place): Panel["source"] {
+    if (!("population" in source)) return source;
+    const changed = withTasks(source.population, name, amount);
+    if ("made" in changed) return changed.made === source.population ? source : { population: changed.made };
+    this.reading.fault(at, changed.why);
+    return source;
+  }
+
+  #withHabit(profile: Profile, name: Surrounding, amount: number, at: Place): Profile {
+    const changed = withHabit(profile, name, amount);
+    if ("made" in changed) return changed.made;
+    this.reading.fault(at, changed.why);
+    return profile;
   }
 
   /** A panel of panels: every one in a folder, each as it stands in its file, under one seed. */
@@ -267,6 +436,9 @@ class Loader {
           `is ${shown(name)}, as in ${names.get(name)}: expected each case once`,
         );
       names.set(name, spoken(file));
+      if (found.data.vary !== undefined) {
+        reading.fault(part(found.place, "vary"), "stands in a case of a gallery: expected a case to vary nothing");
+      }
       if (found.data.population !== undefined) {
         reading.fault(part(found.place, "population"), "stands in a case of a gallery: expected scenarios");
       }
@@ -296,6 +468,7 @@ class Loader {
       crossed: false,
       exhibits: [],
       cases,
+      cells: [],
       hypotheses: [],
       published: [],
       caveats: data.caveats ?? [],
@@ -893,6 +1066,21 @@ type Level = number | string | boolean | Exclude<BudgetFile, string>;
 interface Change {
   readonly level: string;
   readonly made: (draft: Draft) => Draft;
+}
+
+/** What a panel varies, and where it says so. */
+interface Varied {
+  readonly name: string;
+  readonly place: Place;
+  readonly levels: readonly VariedLevel[];
+}
+
+interface VariedLevel {
+  readonly level: string;
+  /** Of a factor. */
+  readonly inArms?: Change["made"];
+  /** Of a surrounding; null: as its file has it. */
+  readonly amount?: number | null;
 }
 
 /** A scenario or population of the panel, and where it is named; written out there, if it has no name. */

@@ -59,6 +59,8 @@ export interface Panel {
    * of its cases, called `case/arm`, in the cases too; its scenarios are theirs, one after another.
    */
   readonly cases: readonly Panel[];
+  /** Where it varies what is around its arms, every combination, each with its own tasks and arms; empty elsewhere. */
+  readonly cells: readonly Cell[];
   readonly hypotheses: readonly Hypothesis[];
   readonly published: readonly PublishedFigure[];
   /** Sentences that the report repeats. */
@@ -66,6 +68,16 @@ export interface Panel {
   readonly warnings: readonly string[];
   /** Every file that it was made of. */
   readonly inputs: readonly Input[];
+}
+
+/** One combination of levels: what its arms meet, as a panel of its own. */
+export interface Cell {
+  /** By what is varied, in the panel's order. */
+  readonly levels: Readonly<Record<string, string>>;
+  /** Whether nothing is changed in it: what the panel would be if it varied nothing. */
+  readonly isOwn: boolean;
+  /** Its arms in the order of the panel's, each called as there with the levels behind it. */
+  readonly panel: Panel;
 }
 
 export interface PanelOptions {

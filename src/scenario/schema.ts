@@ -295,6 +295,12 @@ const panelSchema = keys("a panel", {
     ],
     "a list of factors, or levels by factor",
   ).optional(),
+  vary: z
+    .record(z.string(), someOf(level, "a list of levels"), { error: wanted("levels by what is varied") })
+    .optional()
+    .describe(
+      "what all arms have in common and what they meet, by levels: quiet_waits, long_wait_probability, hang_probability, thinking_seconds (each also own: as its file has it), and every factor; hypotheses are asked anew in every combination",
+    ),
   arms: someOf(
     oneOf([reference("an arm"), armShape], "the name of an arm, or one in full"),
     "a list of arms",

@@ -181,6 +181,7 @@ function armRow({ policy, settings, budget, client }: SessionFacts, dictionaries
   to.cut_reaches.push("agent");
   to.factors.push("{}");
   to.of_case.push(null);
+  to.cell.push(null);
   return batch;
 }
 

@@ -93,6 +93,11 @@ export const arms = table("arms", "one row for each arm, in the panel's order", 
   cut_reaches: oneOf(CUT_REACHES, "what the harness reaches when it cuts a trial off: the agent, or only its client"),
   factors: text("its level of each declared factor, as JSON"),
   of_case: orNull(text("the case of a gallery that it belongs to, whose name its own begins with; null elsewhere")),
+  cell: orNull(
+    text(
+      "where a panel varies what is around its arms, as JSON: arm, as the panel names it; levels, by what is varied; own, whether nothing is changed; null elsewhere",
+    ),
+  ),
 });
 
 export const cases = table("cases", "one row for each scenario of each case of a gallery, in the gallery's order", {

@@ -223,6 +223,7 @@ export async function writeSynthetic(path: string, options: Synthetic = {}): Pro
         factors ?? { cap: String(cap), habit, slice: String(slice ?? "none"), budget: told ? "told" : "untold" },
       ),
       of_case: null,
+      cell: null,
     });
   }
   const publishedRows = open(published);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { conductWorld, type FinishedTrial } from "../../src/experiment/conduct.ts";
-import { conductGallery } from "../../src/experiment/gallery.ts";
+import { conductParts } from "../../src/experiment/parts.ts";
 import { scheduled, trialsOf } from "../../src/experiment/schedule.ts";
 import { keyed } from "../../src/random.ts";
 import { loadPanel } from "../../src/scenario/load.ts";
@@ -8,7 +8,7 @@ import { loadPanel } from "../../src/scenario/load.ts";
 const panel = loadPanel("public-cases", { replicates: 2 });
 const trials = (replicate: number) => {
   const found: FinishedTrial[] = [];
-  const world = conductGallery(panel, replicate, (trial) => found.push(trial));
+  const world = conductParts(panel, replicate, (trial) => found.push(trial));
   return { found, world };
 };
 

@@ -1,16 +1,18 @@
 /**
- * Conducts a gallery: each of its cases by itself, one after another, as one world with many parts.
+ * Conducts a panel of panels: the cases of a gallery, or the cells of a panel that varies something, each by itself, one after
+ * another, as one world with many parts.
  *
- * The cases have nothing in common but the luck that they are drawn from, so each has the trials that it has alone; only
- * their numbers go on from case to case.
+ * The parts have nothing in common but the luck that they are drawn from, so each has the trials that it has alone; only
+ * their numbers go on from part to part. Where parts have the same tasks, these are drawn once.
  */
 import { type Draws, keyed } from "../random.ts";
+import type { Task } from "../scenario/draw.ts";
 import type { Panel } from "../scenario/load.ts";
 import { conductWorld, type FinishedTrial, type FinishedWorld } from "./conduct.ts";
-import { scheduled, tasksOf } from "./schedule.ts";
+import { partsOf, scheduled, tasksOf } from "./schedule.ts";
 
-export function conductGallery(
-  { cases, replicates }: Panel,
+export function conductParts(
+  whole: Panel,
   replicate: number,
   finished: (trial: FinishedTrial) => void,
   luck: Draws = keyed,
@@ -18,11 +20,15 @@ export function conductGallery(
   const worlds: FinishedWorld[] = [];
   let pairs = 0;
   let trials = 0;
-  for (const panel of cases) {
+  const { replicates } = whole;
+  const drawn = new Map<Panel["source"], readonly Task[]>();
+  for (const panel of partsOf(whole)) {
+    const tasks = drawn.get(panel.source) ?? scheduled(panel, luck)(replicate);
+    drawn.set(panel.source, tasks);
     const [firstPair, firstTrial] = [pairs, trials];
     const numbered = (trial: FinishedTrial) =>
       finished({ ...trial, pairKey: firstPair + trial.pairKey, trialId: firstTrial + trial.trialId });
-    worlds.push(conductWorld(panel, scheduled(panel, luck), replicate, numbered, { luck }));
+    worlds.push(conductWorld(panel, () => tasks, replicate, numbered, { luck }));
     pairs += tasksOf(panel) * replicates;
     trials += tasksOf(panel) * panel.arms.length * replicates;
   }
@@ -33,7 +39,7 @@ export function conductGallery(
     firstQueueEmptyAt: Math.min(...worlds.map(({ firstQueueEmptyAt }) => firstQueueEmptyAt)),
     occupancy: worlds.flatMap(({ occupancy }) => occupancy),
     meanConcurrency: worlds.flatMap(({ meanConcurrency }) => meanConcurrency),
-    // Within a case arms run side by side; whether those of different cases do, means nothing.
+    // Within a part arms run side by side; whether those of different parts do, means nothing.
     concurrencyGap: Math.max(...worlds.map(({ concurrencyGap }) => concurrencyGap)),
   };
 }

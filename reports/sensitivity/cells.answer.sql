@@ -1,0 +1,1 @@
+SELECT trim(sentence || ' ' || detail) AS answer FROM cell_answers WHERE hypothesis = $hypothesis;
