@@ -8,7 +8,14 @@ import { taskName } from "../scenario/draw.ts";
 import type { Panel } from "../scenario/load.ts";
 import { writeWhole } from "./folder.ts";
 import { TEMPLATE } from "./imported.ts";
-import type { Cost } from "./plan.ts";
+
+/** What a trial of an arm takes on average. */
+export interface Cost {
+  readonly arm: string;
+  readonly seconds: number;
+  /** Null where nobody counts. */
+  readonly usd: number | null;
+}
 
 /** Why nothing can be written there. Looks only. */
 export function exportFault(folder: string): readonly string[] {

@@ -16,7 +16,7 @@ import type { Command } from "./command.ts";
 import { EXIT, UsageError } from "./exit.ts";
 import { on, readFlags, text, whole } from "./flags.ts";
 import { conductAndKeep, dictionariesOf, openingRows } from "./keep.ts";
-import { exportFault, exportPlan } from "./paidRun.ts";
+import { type Cost, exportFault, exportPlan } from "./paidRun.ts";
 import { detectableBy, levelFor, neededFor, type Planning, powerOf, type Question, questionOf } from "./planned.ts";
 import { openScreen, type Screen } from "./screen.ts";
 import { sha256 } from "./versions.ts";
@@ -105,13 +105,6 @@ export const plan: Command = {
     }
   },
 };
-
-export interface Cost {
-  readonly arm: string;
-  readonly seconds: number;
-  /** Null where nobody counts. */
-  readonly usd: number | null;
-}
 
 type Told =
   | { readonly hypothesis: Question["hypothesis"]; readonly why: string }
