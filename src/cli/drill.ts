@@ -6,7 +6,7 @@
  * digest, like those of exhibits.
  */
 import { conductWorld } from "../experiment/conduct.ts";
-import { partsOf, scheduled } from "../experiment/schedule.ts";
+import { partsOf, scheduled, tasksOf } from "../experiment/schedule.ts";
 import { keyed } from "../random.ts";
 import type { Panel } from "../scenario/load.ts";
 import { openEvents, pushEvents } from "../telemetry/rows.ts";
@@ -19,6 +19,8 @@ import { throughout } from "../world/simulated.ts";
 const MOST_TRIALS = 48;
 const MOST_PAIRS = 8;
 const MOST_WORLDS = 4;
+/** So many trials are conducted again in a moment. */
+const SMALL_TRIALS = 1_000;
 
 interface Chosen {
   readonly replicate: number;
@@ -29,7 +31,7 @@ interface Chosen {
 export async function keepDrilled(panel: Panel, store: Store): Promise<void> {
   const pairs = Math.min(MOST_PAIRS, Math.floor(MOST_TRIALS / panel.arms.length));
   if (partsOf(panel).length > 0 || panel.arms.length < 2 || pairs === 0) return;
-  const chosen = await mostDifferent(store, pairs);
+  const chosen = await mostDifferent(store, pairs, worldsFor(panel));
   const durations = new Map(
     (
       await store.rows<{ trial_id: number; milliseconds: number }>(
@@ -56,12 +58,20 @@ export async function keepDrilled(panel: Panel, store: Store): Promise<void> {
 }
 
 /** Pairs in which arms differ most: in being cut off, then in reward, then in duration; from few worlds. */
-async function mostDifferent(store: Store, pairs: number): Promise<readonly Chosen[]> {
-  const ranked = await store.rows<Chosen>(
-    `SELECT replicate, pair_key FROM trials GROUP BY ALL HAVING max(duration_seconds) > min(duration_seconds)
+async function mostDifferent(store: Store, pairs: number, most: number): Promise<readonly Chosen[]> {
+  const ranked = (where: string, count: number) =>
+    store.rows<Chosen>(
+      `SELECT replicate, pair_key FROM trials ${where} GROUP BY ALL HAVING max(duration_seconds) > min(duration_seconds)
      ORDER BY max(outer_timeout::INTEGER) - min(outer_timeout::INTEGER) DESC, coalesce(max(reward) - min(reward), 0) DESC,
-       max(duration_seconds) - min(duration_seconds) DESC, pair_key LIMIT ${pairs * MOST_WORLDS}`,
-  );
-  const worlds = [...new Set(ranked.map(({ replicate }) => replicate))].slice(0, MOST_WORLDS);
-  return ranked.filter(({ replicate }) => worlds.includes(replicate)).slice(0, pairs);
+       max(duration_seconds) - min(duration_seconds) DESC, pair_key LIMIT ${count}`,
+    );
+  const first = await ranked("", pairs * most);
+  const worlds = [...new Set(first.map(({ replicate }) => replicate))].slice(0, most);
+  return worlds.length === 0 ? [] : ranked(`WHERE replicate IN (${worlds.join(", ")})`, pairs);
+}
+
+/** A fifth of the run's worlds, so that it takes little longer for it; more where worlds are small, and one at least. */
+function worldsFor(panel: Panel): number {
+  const small = Math.floor(SMALL_TRIALS / (tasksOf(panel) * panel.arms.length));
+  return Math.max(1, Math.min(MOST_WORLDS, Math.max(Math.floor(panel.replicates / 5), small)));
 }
