@@ -60,6 +60,8 @@ export function exportPlan(
     question: panel.question,
     trials_per_arm: trials,
     tasks: tasks.length,
+    seed: panel.seed,
+    replicates: panel.replicates,
     concurrency_per_arm: panel.concurrencyPerArm,
     machine_hours: Number(hours.toFixed(1)),
     hours_at_that_concurrency: Number(

@@ -25,7 +25,7 @@ const flags = {
   n: text("trials of one arm to look at, a list (default: 20,50,113,226,500,1000)", "N,N,…"),
   power: text("how likely a true effect is to be shown (default: 0.8)", "SHARE"),
   effect: text(
-    "plan for an effect of this share of the other arm's value (default: what the simulation shows)",
+    "plan for a true change towards the declared side, a share of the other arm's value (default: what the simulation shows)",
     "SHARE",
   ),
   "at-most": whole("more trials of one arm than this cannot be paid for", 2, { default: 1_000 }),
@@ -34,6 +34,11 @@ const flags = {
   export: text("folder to write what the paid run needs: configurations, schedule, hours, money", "DIR"),
   json: on("print the plan as JSON on stdout"),
 };
+
+/** Runs of more trials of one arm take too long to play through. */
+const MOST_TRIALS = 5_000;
+/** A hundredfold change. */
+const MOST_EFFECT = 100;
 
 export const plan: Command = {
   usage: "plan <panel>",
@@ -50,8 +55,8 @@ export const plan: Command = {
     const counts = numbers(
       "n",
       given.n ?? "20,50,113,226,500,1000",
-      (n) => Number.isInteger(n) && n >= 2 && n <= 1e6,
-      "whole numbers, 2 or more",
+      (n) => Number.isInteger(n) && n >= 2 && n <= MOST_TRIALS,
+      `whole numbers from 2 to ${MOST_TRIALS}`,
       all,
     );
     const [wanted] = numbers(
@@ -64,8 +69,10 @@ export const plan: Command = {
     const [effect] =
       given.effect === undefined
         ? [null]
-        : numbers("effect", given.effect, (share) => share > 0, "a share above 0", all);
+        : numbers("effect", given.effect, (share) => share >= 0 && share <= MOST_EFFECT, "a share from 0 to 100", all);
     const panel = panelOf(String(argv["panel"]), given, all);
+    if (given["at-most"] > MOST_TRIALS)
+      all.push(`--at-most is ${given["at-most"]}: expected a whole number from 2 to ${MOST_TRIALS}`);
     if (given.export !== undefined) all.push(...exportFault(given.export));
     if (panel !== null && panel.cases.length > 0)
       all.push(`${panel.panel} is a gallery of cases: it judges nothing, so there is nothing to plan`);
@@ -92,7 +99,7 @@ export const plan: Command = {
         `SELECT arm::VARCHAR AS arm, avg(duration_seconds)::DOUBLE AS seconds, avg(cost_usd)::DOUBLE AS usd FROM trials GROUP BY arm ORDER BY arm::VARCHAR`,
       );
       await tables.close();
-      const says = inWords(panel, told, wanted!, given["at-most"]);
+      const says = inWords(panel, told, { wanted: wanted!, atMost: given["at-most"], effect: effect ?? null });
       const n = Math.max(0, ...told.flatMap((each) => ("needed" in each && each.needed !== null ? [each.needed] : [])));
       const made =
         given.export === undefined ? [] : exportPlan(given.export, panel, n === 0 ? given["at-most"] : n, costs, says);
@@ -204,8 +211,15 @@ function titleOf({ hypothesis }: Told): string {
   return `${measureIn(measure?.title ?? name)}, ${arm}${against === undefined ? "" : ` against ${against}`}: ${declared}`;
 }
 
+/** What was asked for: power, affordable trials of one arm, and the effect to plan for (null: the simulated one). */
+interface Asked {
+  readonly wanted: number;
+  readonly atMost: number;
+  readonly effect: number | null;
+}
+
 /** Widest bar of a power of 1. */
-const BAR = 24;
+const BAR = 20;
 
 function show(
   panel: Panel,
@@ -261,7 +275,7 @@ function bar(power: number, wanted: number): string {
 
 const percent = (share: number) => `${Math.round(share * 100)} %`;
 
-function inWords({ panel }: Panel, told: readonly Told[], wanted: number, atMost: number): string {
+function inWords(panel: Panel, told: readonly Told[], { wanted, atMost, effect }: Asked): string {
   const planned = told.flatMap((each) => ("why" in each ? [] : [each]));
   const open = planned.filter(({ needed }) => needed === null);
   const shown = planned.filter(({ needed }) => needed !== null);
@@ -274,15 +288,20 @@ function inWords({ panel }: Panel, told: readonly Told[], wanted: number, atMost
     const { question } = each;
     const name = `${measureIn(question.measure.title)} (${each.hypothesis.arm} against ${each.hypothesis.against})`;
     if (question.effect <= 0)
-      return `By the simulation ${name} does not lie on the declared side, so no number of trials shows it.`;
+      return `${effect === null ? "By the simulation" : `With a change of ${plain(effect * 100)} %`} ${name} does not lie on the declared side, so no number of trials shows it.`;
     const isSafety = question.discordance !== null;
     const differ =
       question.discordance === null
         ? ""
         : `: of 1,000 pairs ${plain((question.discordance.onlyTreatment + question.discordance.onlyControl) * 1_000)} come out differently`;
-    return `${isSafety ? `A paid run of ${panel} cannot show long-tail safety at any number that can be paid for` : "It cannot show this"}: ${name} needs more than ${atMost} trials of each arm${differ}.`;
+    return `${isSafety ? `A paid run of ${panel.panel} cannot show long-tail safety at any number that can be paid for` : "It cannot show this"}: ${name} needs more than ${atMost} trials of each arm${differ}.`;
   });
-  return [first, ...rest].filter((sentence) => sentence !== "").join(" ");
+  const tasks = tasksOf(panel);
+  const again =
+    most === undefined || most.needed! <= tasks
+      ? ""
+      : `Each of those is a task of its own, and the panel has ${tasks}: a task that is tried again counts once in the verdict, so bring ${most.needed} tasks, or expect less power.`;
+  return [first, again, ...rest].filter((sentence) => sentence !== "").join(" ");
 }
 
 function inJson(

@@ -39,7 +39,11 @@ interface PairRow {
   readonly control: number;
 }
 
-/** Null where nothing can be planned, and why. */
+/**
+ * What can be planned, or why nothing can.
+ *
+ * @param planFor a true change towards the declared side, as a share of the other arm's value; null: what the simulation shows
+ */
 export async function questionOf(
   tables: Reading,
   hypothesis: Hypothesis,
@@ -66,7 +70,7 @@ export async function questionOf(
   const count = (value: number) => distances.filter((each) => each === value).length / distances.length;
   const apart = own.map(({ treatment, control: other }) => Math.abs(treatment - other));
   const total = apart.reduce((sum, value) => sum + value, 0);
-  const effect = planFor === null ? mean(distances) : planFor * Math.abs(control);
+  const effect = planFor === null ? mean(distances) : planFor * Math.abs(control) + distance(control, control);
   return {
     hypothesis,
     measure,
@@ -115,14 +119,12 @@ export interface Planning {
 
 /** How likely a run of n trials of each arm, of all kinds, shows it. */
 export function powerOf(question: Question, n: number, { alpha, key }: Planning): number {
-  const { discordance, effect, distances } = question;
+  const { discordance, effect } = question;
   const pairs = pairsOf(question, n);
   if (pairs < 2 || effect <= 0) return 0;
   if (discordance !== null) return mcnemarPower(pairs, discordance, alpha);
   if (isCertain(question)) return 1;
-  // A run in which no pair stands out leaves the test no noise to hold anything against: it is not counted as one that shows it.
-  const mute = commonest(distances) ** pairs;
-  return Math.max(0, power(playedThrough(question, pairs, alpha, key), effect) - mute);
+  return Math.max(0, power(playedThrough(question, pairs, alpha, key), effect) - muteShare(question, pairs));
 }
 
 /** The smallest effect that such a run shows with this power, in the unit of the measure; null: none. */
@@ -132,7 +134,9 @@ export function detectableBy(question: Question, n: number, wanted: number, { al
   if (pairs < 2) return null;
   if (discordance !== null)
     return mcnemarDetectable(pairs, discordance.onlyTreatment + discordance.onlyControl, alpha, wanted);
-  return isCertain(question) ? 0 : minimalDetectable(playedThrough(question, pairs, alpha, key), wanted);
+  if (isCertain(question)) return 0;
+  const withMute = wanted + muteShare(question, pairs);
+  return withMute >= 1 ? null : minimalDetectable(playedThrough(question, pairs, alpha, key), withMute);
 }
 
 const pairsOf = ({ share }: Question, n: number) => Math.round(n * share);
@@ -141,6 +145,12 @@ const isCertain = ({ distances }: Question) => distances.every((each) => each ==
 function playedThrough({ distances }: Question, n: number, alpha: number, key: Key) {
   return { clusters: distances.map((sum) => ({ sum, n: 1 })), n, alpha, draws: keyed, key, experiments: EXPERIMENTS };
 }
+
+/**
+ * Of all such runs, those in which no pair stands out. They leave the test no noise to hold anything against, and are not counted as runs
+ * that show it.
+ */
+const muteShare = ({ distances }: Question, pairs: number) => commonest(distances) ** pairs;
 
 /** The share of the commonest of some values. */
 function commonest(values: readonly number[]): number {

@@ -86,16 +86,30 @@ export function mcnemarPower(n: number, { onlyTreatment, onlyControl }: Discorda
   if (discordance === 0) return 0;
   const share = Math.max(onlyTreatment, onlyControl) / discordance;
   let shown = 0;
+  let against = -1;
   for (let discordant = 1; discordant <= n; discordant += 1) {
     const chance = binomialPmf(discordant, n, discordance);
     if (chance < 1e-12) continue;
-    // The larger part has to be at least so large; the test grows stricter with every pair that goes the other way.
-    for (let larger = discordant; larger * 2 > discordant; larger -= 1) {
-      if (mcnemar(larger, discordant - larger) > alpha) break;
-      shown += chance * binomialPmf(larger, discordant, share);
-    }
+    against = mostAgainst(discordant, alpha, against);
+    for (let other = 0; other <= against; other += 1)
+      shown += chance * binomialPmf(discordant - other, discordant, share);
   }
   return Math.min(1, shown);
+}
+
+/**
+ * Of so many discordant pairs, how many may go the other way for the test to reject; -1: not even none. More pairs never allow fewer.
+ *
+ * @param known what fewer discordant pairs allow
+ */
+function mostAgainst(discordant: number, alpha: number, known: number): number {
+  let [rejecting, not] = [known, Math.ceil(discordant / 2)];
+  while (not - rejecting > 1) {
+    const middle = Math.floor((rejecting + not) / 2);
+    if (mcnemar(discordant - middle, middle) <= alpha) rejecting = middle;
+    else not = middle;
+  }
+  return rejecting;
 }
 
 /**

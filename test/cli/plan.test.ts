@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { importedFrom } from "../../src/cli/imported.ts";
 import { neededFor, powerOf, type Question } from "../../src/cli/planned.ts";
+import { conductWorld, type FinishedTrial } from "../../src/experiment/conduct.ts";
+import { scheduled } from "../../src/experiment/schedule.ts";
 import { keyed, pick } from "../../src/random.ts";
 import { measureCalled } from "../../src/report/measures.ts";
 import { loadPanel, loadPolicy } from "../../src/scenario/load.ts";
@@ -96,6 +98,51 @@ describe("the power of a plan", () => {
   });
 });
 
+describe("small panels, simulated anew", () => {
+  /** Paid runs of 113 tasks, none of which the plan has seen: what each shows of outer timeouts and of lengths. */
+  function anew(level: number, runs: number) {
+    const panel = loadPanel("panels/deepswe-headline.yaml", { seed: 77 });
+    const tasks = scheduled(panel, keyed);
+    const shown = { outer_timeout: 0, duration_seconds: 0 };
+    for (let replicate = 1; replicate <= runs; replicate += 1) {
+      const trials = { treatment: new Map<number, FinishedTrial>(), budgeted: new Map<number, FinishedTrial>() };
+      conductWorld(panel, tasks, replicate, (trial) => {
+        const { arm } = trial.arm;
+        if (arm === "treatment" || arm === "budgeted") trials[arm].set(trial.pairKey, trial);
+      });
+      const pairs = [...trials.treatment].map(([key, against]) => ({ arm: trials.budgeted.get(key)!, against }));
+      expect(pairs).toHaveLength(113);
+      const isCut = ({ events }: FinishedTrial) => events.some(({ event }) => event === "cut_off");
+      const saved = pairs.filter(({ arm, against }) => !isCut(arm) && isCut(against)).length;
+      const lost = pairs.filter(({ arm, against }) => isCut(arm) && !isCut(against)).length;
+      if (saved > lost && mcnemar(saved, lost) <= level) shown.outer_timeout += 1;
+      const length = ({ startedAt, endedAt }: FinishedTrial) => (endedAt - startedAt) / 1_000;
+      const shorter = pairs.map(({ arm, against }) => ({ sum: length(against) - length(arm), n: 1 }));
+      if (meanDifference(shorter, 1 - level).low > 0) shown.duration_seconds += 1;
+    }
+    return shown;
+  }
+
+  test("show what the plan says they show, within what 100 of them can tell", { timeout: 120_000 }, () => {
+    const { level, hypotheses } = JSON.parse(
+      yieldpoint(["plan", "panels/deepswe-headline.yaml", "--replicates", "20", "--n", "113", "--json"]).stdout,
+    ) as {
+      level: number;
+      hypotheses: { measure: string; arm: string; by_trials: { power: number }[] }[];
+    };
+    const runs = 100;
+    const shown = anew(level, runs);
+    for (const measure of ["outer_timeout", "duration_seconds"] as const) {
+      const planned = hypotheses.find((each) => each.measure === measure && each.arm === "budgeted")!.by_trials[0]!
+        .power;
+      // Three standard errors of a share among 100; the 2,260 pairs of the plan add a twentieth as much variance.
+      expect(Math.abs(planned - shown[measure] / runs), measure).toBeLessThan(
+        3 * Math.sqrt((1.05 * Math.max(planned * (1 - planned), 0.01)) / runs),
+      );
+    }
+  });
+});
+
 describe("the program", () => {
   interface Plan {
     readonly level: number;
@@ -103,6 +150,7 @@ describe("the program", () => {
     readonly hypotheses: readonly {
       readonly measure: string;
       readonly planned: boolean;
+      readonly effect?: number;
       readonly why?: string;
       readonly trials_needed?: number | null;
       readonly by_trials?: readonly {
@@ -139,6 +187,33 @@ describe("the program", () => {
     const { says } = planOf("panels/long-tail.yaml", "--replicates", "8", "--at-most", "60");
     expect(says).toContain(
       "cannot show long-tail safety at any number that can be paid for: outer timeouts (budgeted against treatment) needs more than 60 trials of each arm",
+    );
+  });
+
+  test("plans for a given change from what is declared: equal arms are within a margin, and a change of 80 % does not pass 80 %", () => {
+    const alike = planOf("panels/long-tail.yaml", "--replicates", "8", "--effect", "0");
+    const [timeouts, , , duration] = alike.hypotheses;
+    expect(timeouts!.trials_needed).toBeNull();
+    expect(duration!.trials_needed).toBeGreaterThan(0);
+    expect(alike.says).toContain("With a change of 0 % outer timeouts (budgeted against treatment) does not lie");
+    const waits = (effect: string) =>
+      planOf("panels/long-tail.yaml", "--replicates", "8", "--effect", effect).hypotheses[2]!.trials_needed;
+    expect(waits("0.8")).toBeNull();
+    expect(waits("0.95")!).toBeLessThan(waits("0.9")!);
+  });
+
+  test("shows no effect so small that its own power is less than was asked", () => {
+    const { hypotheses } = planOf("panels/long-tail.yaml", "--replicates", "8", "--power", "0.8");
+    for (const { effect, by_trials: rows } of hypotheses)
+      for (const { power, minimal_detectable: least } of rows ?? [])
+        if (power < 0.78) expect(least ?? Number.POSITIVE_INFINITY).toBeGreaterThan(effect! * 0.999);
+  });
+
+  test("says that a task which is tried again counts once, where there are fewer tasks than are needed", () => {
+    const { says } = planOf("panels/long-tail.yaml", "--replicates", "8");
+    expect(says).toMatch(/the panel has 40: a task that is tried again counts once in the verdict, so bring \d+ tasks/);
+    expect(planOf("panels/deepswe-headline.yaml", "--replicates", "2", "--at-most", "100").says).not.toContain(
+      "tried again",
     );
   });
 
@@ -194,7 +269,9 @@ describe("the program", () => {
       "plan",
       "panels/public-cases.yaml",
       "--n",
-      "1,x",
+      "1,x,20000",
+      "--at-most",
+      "20000",
       "--power",
       "80",
       "--effect",
@@ -204,11 +281,12 @@ describe("the program", () => {
     ]);
     expect(code).toBe(2);
     const lines = stderr.trim().split("\n");
-    expect(lines).toHaveLength(5);
+    expect(lines).toHaveLength(6);
     for (const [at, said] of [
-      "--n is 1,x",
+      "--n is 1,x,20000: expected whole numbers from 2 to 5000",
       "--power is 80",
       "--effect is -1",
+      "--at-most is 20000: expected a whole number from 2 to 5000",
       "--export is",
       "is a gallery of cases",
     ].entries())
