@@ -27,12 +27,15 @@ const SHOWN = [
 const MOST_ARMS = 20;
 
 export function markdownOf(summary: Summary, baseline: Baseline | null = null): string {
-  const { panel, question, source, digest, verdict, hypotheses } = summary;
+  const { panel, question, source, digest, verdict, hypotheses, sensitivity } = summary;
   const parts = [
     `# ${cell(panel)}: ${cell(question)}`,
     verdict.withheld === null ? cell(verdict.sentence) : `**Verdict withheld**: ${cell(verdict.withheld)}`,
     ...(hypotheses.length === 0 ? [] : ["## Hypotheses", hypothesesTable(summary)]),
-    ...(summary.cases.length > 0 ? [] : ["## Arms", armsTable(summary)]),
+    ...(summary.cases.length > 0 || sensitivity.length > 0 ? [] : ["## Arms", armsTable(summary)]),
+    ...(sensitivity.length === 0
+      ? []
+      : ["## Where the verdict turns", sensitivity.map(({ sentence }) => `- ${cell(sentence)}`).join("\n")]),
     ...(baseline === null ? [] : ["## Since the earlier run", sinceInWords(baseline)]),
     `${source === "simulated" ? "Simulated, not measured" : "Measured, not simulated"}. Results \`${cell(digest)}\`, experiment \`${cell(summary.experiment)}\`.`,
   ];

@@ -26,6 +26,15 @@ describe("a summary in Markdown", async () => {
     expect(text).toContain(usual.digest);
   });
 
+  test("of a panel that varies something says where the verdict turns, and leaves its many arms to the report", () => {
+    const sensitivity = [
+      { ...usual.sensitivity[0], sentence: "Outer timeouts are lower in 3 of 4 cells." },
+    ] as unknown as Summary["sensitivity"];
+    const text = markdownOf({ ...usual, sensitivity });
+    expect(text).toContain("## Where the verdict turns\n\n- Outer timeouts are lower in 3 of 4 cells.");
+    expect(text).not.toContain("## Arms");
+  });
+
   test("is whole whatever things are called: every table row has its cells, and no name is markup", async () => {
     await writeSynthetic(join(place, "hostile.duckdb"), HOSTILE);
     const summary = await summarise(join(place, "hostile.duckdb"));
