@@ -164,7 +164,7 @@ async function find(tables: Reading, experiment: Experiment, definition: Definit
   const estimates = isVaried
     ? await estimate(tables, experiment, comparisonsInCells(experiment), bootstrapped(), askedOf(experiment))
     : await estimate(tables, experiment, comparisons, bootstrapped());
-  const asked = askInCells(experiment, estimates);
+  const asked = isVaried ? askInCells(experiment, estimates) : [];
   const byKind = new Map<string, Estimates>();
   for (const [kind, measures] of kindsDeclared(experiment)) {
     const scope = { kind, measures };

@@ -53,6 +53,11 @@ beforeAll(async () => {
 });
 
 describe("a page", () => {
+  test("of a panel that varies nothing has no cells, nor does its summary", () => {
+    expect(usual.summary.sensitivity).toEqual([]);
+    expect(usual.page).not.toContain("Where the verdict turns");
+  });
+
   test("has the same bytes each time, but for when it was made", async () => {
     const again = join(place, "again.html");
     await writeReport(usual.database, again, { madeAt });
