@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { heldAgainst } from "../report/baseline.ts";
 import { markdownOf } from "../report/markdown.ts";
-import type { Command } from "./command.ts";
+import type { Command, Outside } from "./command.ts";
 import { Tampered } from "./exit.ts";
-import { choice, on, readFlags, refuse, text } from "./flags.ts";
+import { choice, type Given, on, readFlags, refuse, text } from "./flags.ts";
 import { type Folder, folderAt, frozenPanel, writeWhole } from "./folder.ts";
 import { changedSince } from "./frozen.ts";
 import { junitOf } from "./junit.ts";
@@ -35,22 +35,25 @@ function frozenIn(folder: Folder): "not frozen" | "unchanged" | "not here" {
 }
 
 export const report: Command = {
-  usage: "report <dir>",
-  says: "make the report again from what a run wrote",
+  usage: "report <dirs..>",
+  says: "make the report again from what a run wrote; of several runs, one page side by side",
   flags,
   examples: [
     ["report out/deepswe-headline", "writes out/deepswe-headline/report.html anew"],
     ["report out/deepswe-headline --format md", "writes out/deepswe-headline/report.md, to be pasted into a review"],
     ["report out/mine --baseline out/before", "what has changed since an earlier run of the same panel"],
+    ["report out/seed-1 out/seed-2 --out both.html", "what several runs say of the same things"],
     ["report out/serve-1 --redact", "without what was typed, to be handed on"],
     ["report out/deepswe-headline --definition my-report", "with charts of your own: the README says how"],
   ],
   async does(argv, { stdout, stderr, environment }) {
-    const { given, faults } = readFlags(argv, flags, ["dir"]);
-    refuse(...faults);
+    const { given, faults } = readFlags(argv, flags, ["dirs"]);
+    const dirs = (argv["dirs"] as readonly unknown[]).map(String);
+    refuse(...faults, ...(dirs.length > 1 ? ofOneRun(given) : []));
+    if (dirs.length > 1) return severalRuns(dirs, given, { stdout, stderr, environment });
     // Vega takes a fifth of a second to load: only those who make a report wait for it.
     const { summarise, writeReport } = await import("../report/report.ts");
-    const folder = folderAt(String(argv["dir"]));
+    const folder = folderAt(dirs[0]!);
     const screen = openScreen({ stream: stderr, environment });
     const standing = frozenIn(folder);
     if (standing === "not here") screen.line("frozen, but none of its files is here: not checked again");
@@ -80,3 +83,47 @@ export const report: Command = {
     return verdictCode(summary, given.strict);
   },
 };
+
+/** Flags that speak of one run's page and of nothing else. */
+function ofOneRun({ format, baseline, definition }: Given<typeof flags>): readonly string[] {
+  return [
+    ...(format === "md" ? ["--format is md beside several folders: expected html"] : []),
+    ...(baseline === undefined ? [] : ["--baseline is given beside several folders: expected one"]),
+    ...(definition === undefined ? [] : ["--definition is given beside several folders: expected one"]),
+  ];
+}
+
+/** One page over several runs. Their own pages and summaries stay as they are. */
+async function severalRuns(
+  dirs: readonly string[],
+  { out = "side-by-side.html", redact, strict }: Given<typeof flags>,
+  { stdout, stderr, environment }: Pick<Outside, "stdout" | "stderr" | "environment">,
+): Promise<number> {
+  const [{ summarise }, { sideBySide }] = await Promise.all([
+    import("../report/report.ts"),
+    import("../report/sideBySide.ts"),
+  ]);
+  const runs = [];
+  for (const dir of dirs) {
+    const folder = folderAt(dir);
+    frozenIn(folder);
+    runs.push({ name: dir, summary: await summarise(folder.database, { redact }) });
+  }
+  writeWhole(out, sideBySide(runs, new Date()));
+  const { line, table } = openScreen({ stream: stdout, environment });
+  table(
+    ["run", "panel", "PASS", "FAIL", "NOT SHOWN"],
+    runs.map(({ name, summary }) => [
+      name,
+      summary.panel,
+      ...["PASS", "FAIL", "NOT SHOWN"].map((verdict) =>
+        String(summary.hypotheses.filter((judged) => judged.verdict === verdict).length),
+      ),
+    ]),
+    "llrrr",
+    2,
+  );
+  line();
+  openScreen({ stream: stderr, environment }).line(`  ${out}`);
+  return Math.max(...runs.map(({ summary }) => verdictCode(summary, strict)));
+}

@@ -56,7 +56,8 @@ function verdictsOf({ hypotheses, verdict }: Summary): ReadonlyMap<string, strin
   return new Map(hypotheses.map((judged) => [nameOf(judged), verdict.withheld === null ? judged.verdict : "WITHHELD"]));
 }
 
-function nameOf({ measure, arm, against, expect, by, margin, margin_absolute: absolute, kind }: Judged): string {
+/** A hypothesis in words that are the same in every run that declares it. */
+export function nameOf({ measure, arm, against, expect, by, margin, margin_absolute: absolute, kind }: Judged): string {
   const more = [by, margin, absolute, kind].filter((each) => each !== undefined);
   return [`${measure}: ${arm}${against === null ? "" : ` against ${against}`}, ${expect}`, ...more].join(", ");
 }

@@ -209,7 +209,7 @@ function intervalDrawing({ value, low, high }: Estimated, bound: number): Html |
 }
 
 /** A word and a shape; colour comes on top. */
-function badge(word: "PASS" | "FAIL" | "NOT SHOWN" | "WITHHELD"): Html {
+export function badge(word: "PASS" | "FAIL" | "NOT SHOWN" | "WITHHELD"): Html {
   const shape = {
     PASS: '<path d="M3 8.5 6.6 12 13 4.5"/>',
     FAIL: '<path d="M4 4 12 12M12 4 4 12"/>',
