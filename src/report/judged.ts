@@ -9,7 +9,7 @@ import { NotEstimable } from "../stats/estimate.ts";
 import { holm } from "../stats/multiple.ts";
 import { centralInterval, type Published, reproduced } from "../stats/reproduced.ts";
 import type { Verdict } from "../stats/verdict.ts";
-import { amount, contrary, type Decided, decide, declaration } from "./declared.ts";
+import { amount, contrary, type Decided, decide, declaration, type Undecided } from "./declared.ts";
 import { CONFIDENCE, type Difference, type Estimates } from "./estimates.ts";
 import type { Experiment, Hypothesis, PublishedRow } from "./experiment.ts";
 import { BY_PERMUTATION, isOverCalls, type Measure, measureCalled } from "./measures.ts";
@@ -86,7 +86,7 @@ export function judgeHypotheses(
   const decided = new Map<Hypothesis, Decided>();
   for (const hypothesis of experiment.hypotheses) {
     const difference = differenceFor(hypothesis, experiment, evidence);
-    const found = difference === null || withheld !== null ? null : decide(hypothesis, difference);
+    const found = difference === null || withheld !== null ? null : decidedIn(experiment, hypothesis, difference);
     if (found !== null && !("why" in found)) decided.set(hypothesis, found);
   }
   const adjusted = holm([...decided.values()].map(({ p }) => p));
@@ -96,6 +96,17 @@ export function judgeHypotheses(
   return experiment.hypotheses.map((hypothesis) =>
     judged(hypothesis, experiment, evidence, chances.get(hypothesis) ?? null, nameOf),
   );
+}
+
+/**
+ * In a simulation arms that came out alike are alike, for they met the same luck. In measured trials that nothing differed may be luck,
+ * and there is no noise to say how much of it: such a difference decides nothing.
+ */
+function decidedIn({ measured }: Experiment, hypothesis: Hypothesis, difference: Difference): Decided | Undecided {
+  if (measured && difference.low !== null && difference.low === difference.high) {
+    return { why: "every pair differs by as much, so nothing says how far others might" };
+  }
+  return decide(hypothesis, difference);
 }
 
 /** Null where nothing was compared. */
@@ -147,7 +158,7 @@ function judged(
     const found = `found another value in ${whole(others)} of ${whole(all)} ${counted}, ${amount(farthest, unit)} at most`;
     return told("FAIL", `declared ${says}, ${found}`, null);
   }
-  const decided = decide(hypothesis, difference);
+  const decided = decidedIn(experiment, hypothesis, difference);
   if ("why" in decided) return undecided(decided.why);
   const stands = chance === null || chance.family === 1 || chance.adjusted <= LEVEL + ROUNDING;
   const verdict = stands ? decided.verdict : "NOT SHOWN";

@@ -119,6 +119,23 @@ describe("pairs", () => {
     expect(duration!.effect!.high! - duration!.effect!.low!).toBeGreaterThan(10);
   });
 
+  test("of which none differs show nothing, however many they are: that may be luck", () => {
+    const rows = Array.from({ length: 12 }, (_, at) => [`control,t${at},false,1`, `treatment,t${at},false,1`]).flat();
+    const told = file(
+      [
+        "measured: mine",
+        "question: Is it as good?",
+        "hypotheses:",
+        "  - { measure: reward, arm: treatment, against: control, expect: not_lower, margin: 0.1 }",
+      ],
+      "yaml",
+    );
+    const [reward] = imported(file(["arm,scenario,outer_timeout,reward", ...rows]), "--about", told).summary()
+      .hypotheses;
+    expect(reward).toMatchObject({ verdict: "NOT SHOWN", effect: { value: 0 } });
+    expect(reward!.sentence).toContain("every pair differs by as much, so nothing says how far others might");
+  });
+
   test("are none where an arm lacks a scenario of the other", () => {
     expect(imported(file(trials(cut).slice(0, -1))).stderr).toContain("not paired");
   });
