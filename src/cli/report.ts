@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { heldAgainst } from "../report/baseline.ts";
 import { markdownOf } from "../report/markdown.ts";
 import type { Command, Outside } from "./command.ts";
-import { Tampered } from "./exit.ts";
+import { Tampered, UsageError } from "./exit.ts";
 import { choice, type Given, on, readFlags, refuse, text } from "./flags.ts";
 import { type Folder, folderAt, frozenPanel, writeWhole } from "./folder.ts";
 import { changedSince } from "./frozen.ts";
@@ -15,7 +15,9 @@ const flags = {
   out: text("file to write (default: report.html, or report.md, in the folder)", "FILE"),
   format: choice(["html", "md"], "the whole page, or a summary in Markdown for a review", { default: "html" }),
   baseline: text("folder of an earlier run: verdicts that turned and figures that moved since", "DIR"),
-  redact: on("withhold command lines and the machine: they become command 1, command 2, …"),
+  redact: on(
+    "withhold command lines, the run's own too, and the machine; in what is written here, not in the database",
+  ),
   definition: text("folder of a report definition of one's own: queries, specs, words (default: what ships)", "DIR"),
   strict: on("exit 1 also where a hypothesis is not shown"),
 };
@@ -70,6 +72,11 @@ export const report: Command = {
       given.baseline === undefined
         ? null
         : heldAgainst(summary, await summarise(folderAt(given.baseline).database, { redact: given.redact }));
+    if (baseline !== null && baseline.panel !== summary.panel) {
+      throw new UsageError(
+        `--baseline is ${given.baseline}: it holds a run of ${baseline.panel}, and this is one of ${summary.panel}; several folders stand side by side without --baseline`,
+      );
+    }
     if (given.format === "md") writeWhole(file, markdownOf(summary, baseline));
     if (given.out === undefined) {
       const told = baseline === null ? summary : { ...summary, baseline };
@@ -104,10 +111,10 @@ async function severalRuns(
     import("../report/sideBySide.ts"),
   ]);
   const runs = [];
-  for (const dir of dirs) {
+  for (const [at, dir] of dirs.entries()) {
     const folder = folderAt(dir);
     frozenIn(folder);
-    runs.push({ name: dir, summary: await summarise(folder.database, { redact }) });
+    runs.push({ name: redact ? `run ${at + 1}` : dir, summary: await summarise(folder.database, { redact }) });
   }
   writeWhole(out, sideBySide(runs, new Date()));
   const { line, table } = openScreen({ stream: stdout, environment });

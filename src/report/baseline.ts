@@ -12,6 +12,8 @@ type Figure = Summary["arms"][string][string];
 export interface Baseline {
   readonly experiment: string;
   readonly digest: string;
+  /** Of the earlier run. */
+  readonly panel: string;
   /** Whether every row of both is the same. */
   readonly same: boolean;
   /** Hypotheses whose verdict is another, and such as only one of the two declares. */
@@ -37,6 +39,7 @@ export function heldAgainst(now: Summary, before: Summary): Baseline {
   return {
     experiment: before.experiment,
     digest: before.digest,
+    panel: before.panel,
     same: now.digest === before.digest,
     verdicts: declared
       .map((hypothesis) => ({ hypothesis, was: was.get(hypothesis) ?? null, is: is.get(hypothesis) ?? null }))
@@ -58,7 +61,9 @@ function verdictsOf({ hypotheses, verdict }: Summary): ReadonlyMap<string, strin
 
 /** A hypothesis in words that are the same in every run that declares it. */
 export function nameOf({ measure, arm, against, expect, by, margin, margin_absolute: absolute, kind }: Judged): string {
-  const more = [by, margin, absolute, kind].filter((each) => each !== undefined);
+  const more = Object.entries({ by, margin, margin_absolute: absolute, kind }).flatMap(([key, value]) =>
+    value === undefined ? [] : [`${key} ${value}`],
+  );
   return [`${measure}: ${arm}${against === null ? "" : ` against ${against}`}, ${expect}`, ...more].join(", ");
 }
 

@@ -23,6 +23,9 @@ const SHOWN = [
   "cost_usd",
 ] as const;
 
+/** Hypotheses that stand in the table; of more, the report tells. */
+const MOST_HYPOTHESES = 50;
+
 /** Arms that stand in the table; of more, the report tells. */
 const MOST_ARMS = 20;
 
@@ -35,16 +38,23 @@ export function markdownOf(summary: Summary, baseline: Baseline | null = null): 
     ...(summary.cases.length > 0 || sensitivity.length > 0 ? [] : ["## Arms", armsTable(summary)]),
     ...(sensitivity.length === 0
       ? []
-      : ["## Where the verdict turns", sensitivity.map(({ sentence }) => `- ${cell(sentence)}`).join("\n")]),
+      : [
+          "## Where the verdict turns",
+          sensitivity
+            .slice(0, MOST_HYPOTHESES)
+            .map(({ sentence }) => `- ${cell(sentence)}`)
+            .join("\n"),
+        ]),
     ...(baseline === null ? [] : ["## Since the earlier run", sinceInWords(baseline)]),
-    `${source === "simulated" ? "Simulated, not measured" : "Measured, not simulated"}. Results \`${cell(digest)}\`, experiment \`${cell(summary.experiment)}\`.`,
+    `${source === "simulated" ? "Simulated, not measured" : "Measured, not simulated"}. Results ${cell(digest)}, experiment ${cell(summary.experiment)}.`,
   ];
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
 
 function hypothesesTable({ hypotheses }: Summary): string {
-  const rows = hypotheses.map(
-    ({ measure, arm, against, expect, verdict, effect, n, p_adjusted, minimal_detectable, sentence }) => {
+  const rows = hypotheses
+    .slice(0, MOST_HYPOTHESES)
+    .map(({ measure, arm, against, expect, verdict, effect, n, p_adjusted, minimal_detectable, sentence }) => {
       const unit = measureCalled(measure)?.unit ?? "count";
       const figure: Figure | null = effect;
       const interval = figure === null ? null : changeIntervalOf(figure, unit);
@@ -54,13 +64,12 @@ function hypothesesTable({ hypotheses }: Summary): string {
           : ` (shown from ${changeOf({ value: minimal_detectable, low: null, high: null }, unit).replace("+", "")})`;
       return [
         `**${verdict}**${open}`,
-        `${measure}: ${cell(arm)}${against === null ? "" : ` against ${cell(against)}`}, ${expect}`,
+        `${cell(measure)}: ${cell(arm)}${against === null ? "" : ` against ${cell(against)}`}, ${expect}`,
         figure === null ? cell(sentence) : `${changeOf(figure, unit)}${interval === null ? "" : ` (95 % ${interval})`}`,
         p_adjusted === undefined ? "–" : probability(p_adjusted),
         String(n),
       ];
-    },
-  );
+    });
   return table(["verdict", "declared", "found", "adjusted p", "n"], rows);
 }
 
@@ -91,15 +100,17 @@ const MOST_MOVED = 20;
 
 function sinceInWords({ same, verdicts, moved }: Baseline): string {
   if (same) return "Every row is the same.";
-  const turned = verdicts.map(
-    ({ hypothesis, was, is }) => `- ${cell(hypothesis)}: ${was ?? "not declared"}, now **${is ?? "not declared"}**`,
-  );
+  const turned = verdicts
+    .slice(0, MOST_HYPOTHESES)
+    .map(
+      ({ hypothesis, was, is }) => `- ${cell(hypothesis)}: ${was ?? "not declared"}, now **${is ?? "not declared"}**`,
+    );
   const unitOf = (measure: string) => measureCalled(measure)?.unit ?? "count";
   const rows = moved
     .slice(0, MOST_MOVED)
     .map(({ arm, measure, was, is }) => [
       cell(arm),
-      measure,
+      cell(measure),
       shownValue(was, unitOf(measure)),
       shownValue(is, unitOf(measure)),
     ]);

@@ -1,5 +1,6 @@
 /**
- * A file without what was typed: command lines become `command 1`, `command 2`, …, the same one the same everywhere.
+ * A file without what was typed: a table of commands calls them `command 1`, `command 2`, …, the same one the same everywhere, and a
+ * journal withholds them.
  *
  * It is done once, beneath every query: views of the tables' own names stand before the tables, so that no query, of ours or of
  * somebody's own definition, can forget it.

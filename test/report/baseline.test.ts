@@ -23,6 +23,21 @@ describe("a run beside an earlier one", async () => {
     ],
   });
 
+  test("keeps apart hypotheses that differ in one word only, so that none hides that another has turned", () => {
+    const judged = (verdict: "PASS" | "FAIL", more: object) => ({ ...before.hypotheses[0]!, ...more, verdict });
+    const both = (first: "PASS" | "FAIL") => ({
+      ...before,
+      hypotheses: [
+        judged(first, { margin: 0.1 }),
+        judged("PASS", { margin_absolute: 0.1 }),
+        judged("PASS", { by: 0.1 }),
+      ],
+    });
+    expect(heldAgainst(both("FAIL"), both("PASS")).verdicts).toEqual([
+      { hypothesis: "outer_timeout: budgeted against treatment, lower, margin 0.1", was: "PASS", is: "FAIL" },
+    ]);
+  });
+
   test("that has the same rows has nothing to tell", () => {
     expect(heldAgainst(before, before)).toMatchObject({
       same: true,

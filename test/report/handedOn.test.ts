@@ -20,10 +20,10 @@ describe("a summary in Markdown", async () => {
     const text = markdownOf(usual);
     expect(text).toMatch(/^# synthetic: What do auto-await and hour-long waits cost/);
     expect(text).toMatch(
-      /\| \*\*PASS\*\* \| outer_timeout: treatment against control, higher \| \+[\d.]+ points \(95 % .*\) \| p [<=] [\d.]+ \| 10 \|/,
+      /\| \*\*PASS\*\* \| outer\\_timeout: treatment against control, higher \| \+[\d.]+ points \(95 % .*\) \| p [<=] [\d.]+ \| 10 \|/,
     );
     for (const arm of ["control", "treatment", "budgeted"]) expect(text).toContain(`\n| ${arm} | `);
-    expect(text).toContain(usual.digest);
+    expect(text).toContain(`Results ${usual.digest}`);
   });
 
   test("of a panel that varies something says where the verdict turns, and leaves its many arms to the report", () => {
