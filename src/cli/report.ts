@@ -5,14 +5,14 @@ import { markdownOf } from "../report/markdown.ts";
 import type { Command, Outside } from "./command.ts";
 import { Tampered, UsageError } from "./exit.ts";
 import { choice, type Given, on, readFlags, refuse, text } from "./flags.ts";
-import { type Folder, folderAt, frozenPanel, writeWhole } from "./folder.ts";
+import { type Folder, folderAt, frozenPanel, messageOf, writeWhole } from "./folder.ts";
 import { changedSince } from "./frozen.ts";
 import { junitOf } from "./junit.ts";
 import { openScreen } from "./screen.ts";
 import { printBaseline, printSummary, verdictCode } from "./summary.ts";
 
 const flags = {
-  out: text("file to write (default: report.html, or report.md, in the folder)", "FILE"),
+  out: text("file to write (default: report.html or .md in the folder; side-by-side.html here for several)", "FILE"),
   format: choice(["html", "md"], "the whole page, or a summary in Markdown for a review", { default: "html" }),
   baseline: text("folder of an earlier run: verdicts that turned and figures that moved since", "DIR"),
   redact: on(
@@ -64,20 +64,24 @@ export const report: Command = {
       redact: given.redact,
       ...(given.definition === undefined ? {} : { definition: given.definition }),
     };
+    // Before anything is written: what cannot be compared leaves everything as it was.
+    const baseline =
+      given.baseline === undefined
+        ? null
+        : heldAgainst(
+            await summarise(folder.database, options),
+            await summarise(folderAt(given.baseline).database, { redact: given.redact }),
+          );
+    if (baseline !== null && baseline.panel !== baseline.of_panel) {
+      throw new UsageError(
+        `--baseline is ${given.baseline}: it holds a run of ${baseline.panel}, and this is one of ${baseline.of_panel}; several folders stand side by side without --baseline`,
+      );
+    }
     const summary =
       given.format === "html"
         ? await writeReport(folder.database, file, options)
         : await summarise(folder.database, options);
-    const baseline =
-      given.baseline === undefined
-        ? null
-        : heldAgainst(summary, await summarise(folderAt(given.baseline).database, { redact: given.redact }));
-    if (baseline !== null && baseline.panel !== summary.panel) {
-      throw new UsageError(
-        `--baseline is ${given.baseline}: it holds a run of ${baseline.panel}, and this is one of ${summary.panel}; several folders stand side by side without --baseline`,
-      );
-    }
-    if (given.format === "md") writeWhole(file, markdownOf(summary, baseline));
+    if (given.format === "md") writeOut(file, markdownOf(summary, baseline));
     if (given.out === undefined) {
       const told = baseline === null ? summary : { ...summary, baseline };
       writeWhole(folder.summary, `${JSON.stringify(told, null, 2)}\n`);
@@ -90,6 +94,15 @@ export const report: Command = {
     return verdictCode(summary, given.strict);
   },
 };
+
+/** Writes where the caller says; where that cannot be, it is the caller's to mend. */
+function writeOut(path: string, content: string): void {
+  try {
+    writeWhole(path, content);
+  } catch (error) {
+    throw new UsageError(`${path} cannot be written: ${messageOf(error)}; name another file with --out`);
+  }
+}
 
 /** Flags that speak of one run's page and of nothing else. */
 function ofOneRun({ format, baseline, definition }: Given<typeof flags>): readonly string[] {
@@ -116,7 +129,7 @@ async function severalRuns(
     frozenIn(folder);
     runs.push({ name: redact ? `run ${at + 1}` : dir, summary: await summarise(folder.database, { redact }) });
   }
-  writeWhole(out, sideBySide(runs, new Date()));
+  writeOut(out, sideBySide(runs, new Date()));
   const { line, table } = openScreen({ stream: stdout, environment });
   table(
     ["run", "panel", "PASS", "FAIL", "NOT SHOWN"],

@@ -14,6 +14,8 @@ export interface Baseline {
   readonly digest: string;
   /** Of the earlier run. */
   readonly panel: string;
+  /** Of the run that is held against it. */
+  readonly of_panel: string;
   /** Whether every row of both is the same. */
   readonly same: boolean;
   /** Hypotheses whose verdict is another, and such as only one of the two declares. */
@@ -40,6 +42,7 @@ export function heldAgainst(now: Summary, before: Summary): Baseline {
     experiment: before.experiment,
     digest: before.digest,
     panel: before.panel,
+    of_panel: now.panel,
     same: now.digest === before.digest,
     verdicts: declared
       .map((hypothesis) => ({ hypothesis, was: was.get(hypothesis) ?? null, is: is.get(hypothesis) ?? null }))

@@ -1,12 +1,51 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { heldAgainst } from "../../src/report/baseline.ts";
 import { markdownOf } from "../../src/report/markdown.ts";
 import { summarise } from "../../src/report/report.ts";
+import { yieldpoint } from "../program.ts";
 import { folder } from "./folder.ts";
 import { THREE_ARMS, writeSynthetic } from "./synthetic.ts";
 
 const place = folder();
+
+describe("the program", async () => {
+  const page = join(place, "run", "report.html");
+  for (const name of ["run", "another"]) {
+    mkdirSync(join(place, name));
+    await writeSynthetic(join(place, name, "experiment.duckdb"), { panel: name });
+  }
+
+  test("refuses a run of another panel, or none, and leaves the page as it was", () => {
+    writeFileSync(page, "as it was");
+    for (const baseline of [join(place, "another"), join(place, "nowhere")]) {
+      const { code, stdout } = yieldpoint(["report", join(place, "run"), "--baseline", baseline]);
+      expect(code).toBe(2);
+      expect(stdout).toBe("");
+      expect(readFileSync(page, "utf8")).toBe("as it was");
+      expect(readdirSync(join(place, "run")).sort()).toEqual(["experiment.duckdb", "report.html"]);
+    }
+  });
+
+  test("says in one line that a file cannot be written, whatever is to go there", () => {
+    const out = join(place, "not", "there");
+    for (const words of [["run"], ["run", "--format", "md"], ["run", "another"]]) {
+      const [first, ...rest] = words;
+      const dirs = rest.map((word) => (word === "another" ? join(place, word) : word));
+      const { code, stderr } = yieldpoint([
+        "report",
+        join(place, first!),
+        ...dirs,
+        "--out",
+        words.length === 1 ? place : out,
+      ]);
+      expect(code).toBe(2);
+      expect(stderr).toContain("cannot be written");
+      expect(stderr).not.toMatch(/\n\s+at /);
+    }
+  });
+});
 
 describe("a run beside an earlier one", async () => {
   const summaryOf = async (name: string, options: Parameters<typeof writeSynthetic>[1]) => {
